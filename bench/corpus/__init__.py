@@ -1,0 +1,1 @@
+"""Documents and golden questions: loaded as they stand, verified against each other."""

@@ -1,0 +1,1 @@
+"""Measures: small declarative definitions and the functions that compute them."""
