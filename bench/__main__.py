@@ -1,0 +1,59 @@
+"""The one console command: ``bench <verb>``. Each verb lives in a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from bench import __version__
+from bench.errors import BenchError
+
+VERBS = {
+    "sweep": ("bench.sweep", "run a sweep: settings follow as key=value, several values after one key are swept"),
+    "report": ("bench.report.cli", "write the summary and the figures of a finished sweep again, from its records"),
+    "golden": ("bench.corpus.cli", "verify, repair or import a golden set"),
+    "doctor": ("bench.doctor", "say what is installed, which models are found, and what is missing"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code: 0 good, 2 the user's to mend, 3 some points failed, 130 interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(arguments[0] if arguments else "")
+    options = parser.parse_args(arguments)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    try:
+        code: int = options.run(options)
+        return code
+    except BenchError as error:
+        if options.debug:
+            raise
+        print(f"bench {options.verb}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nbench {options.verb}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench", description=(sys.modules["bench"].__doc__ or "").strip())
+    parser.add_argument("--version", action="version", version=f"bench {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, (module, text) in VERBS.items():
+        sub = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        sub.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        if name == chosen:
+            verb = importlib.import_module(module)
+            verb.configure(sub)
+            sub.set_defaults(run=verb.run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""From Hydra's configuration to typed dataclasses: below this module nobody sees a DictConfig."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import (
+    ConfigKeyError,
+    ConfigTypeError,
+    InterpolationKeyError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+    ValidationError,
+)
+
+from bench.errors import ConfigError, near
+
+
+@dataclass(frozen=True)
+class SweepSettings:
+    """Where a sweep is kept. ``name`` defaults to the experiment's, else to a hash of the sweep."""
+
+    name: str = ""
+    results: str = "results"
+    cache: str = ".cache/vectors.sqlite"
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What the points of a sweep are scored on: cuts, rules, and the one measure that ranks them.
+
+    ``relevance`` is the share of a chunk's non-whitespace characters that must be gold for the rank measures
+    to count it relevant; 0 means at least one character.
+    """
+
+    ks: list[int] = field(default_factory=lambda: [1, 3, 5, 10, 20])
+    budgets_tokens: list[int] = field(default_factory=lambda: [128, 256, 512, 1024, 2000, 4096])
+    headline_tokens: int = 2000
+    rules: str = "standard"
+    relevance: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, values in (("ks", self.ks), ("budgets_tokens", self.budgets_tokens)):
+            if not values or any(value < 1 for value in values) or len(set(values)) < len(values):
+                raise ConfigError(f"scoring.{name}: got {list(values)}; allowed: distinct whole numbers of at least 1")
+        if self.headline_tokens not in self.budgets_tokens:
+            raise ConfigError(
+                f"scoring.headline_tokens: {self.headline_tokens} is not one of scoring.budgets_tokens "
+                f"{list(self.budgets_tokens)}; add it there"
+            )
+        if self.rules not in ("standard", "chroma"):
+            raise ConfigError(f"scoring.rules: got {self.rules!r}; {near(self.rules, ['standard', 'chroma'])}")
+        if not 0 <= self.relevance < 1:
+            raise ConfigError(f"scoring.relevance: got {self.relevance}; allowed: a share from 0 up to, not including, 1")
+
+    @property
+    def headline(self) -> str:
+        """Full name of the measure that ranks the points."""
+        return f"span_recall@tokens={self.headline_tokens}"
+
+
+@dataclass(frozen=True)
+class PointConfig:
+    """One point of a sweep, typed. The four ``Any`` are dataclasses of the configured classes."""
+
+    sweep: SweepSettings
+    scoring: Scoring
+    tokenizer: str
+    seed: int
+    corpus: Any
+    chunker: Any
+    embedder: Any
+    retriever: Any
+
+
+GROUPS = ("corpus", "chunker", "embedder", "retriever")
+
+
+def as_plain(instance: Any) -> dict[str, Any]:
+    """Return a configured dataclass as plain values, with the class it came from under ``_target_``."""
+    kind = type(instance)
+    return {"_target_": f"{kind.__module__}.{kind.__qualname__}", **dataclasses.asdict(instance)}
+
+
+def locate(target: str, where: str) -> Any:
+    """Import the object that a dotted name points at.
+
+    Raises:
+        ConfigError: there is no such module or attribute.
+    """
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{where}: cannot import {target!r} ({error}); give a dotted name that Python can import") from error
+
+
+def build(node: DictConfig, where: str) -> Any:
+    """Make the dataclass named by ``_target_`` from the other keys of ``node``, types checked.
+
+    Raises:
+        ConfigError: unknown key (near names are suggested), wrong type, missing value, or values that the
+            class itself refuses.
+    """
+    values = dict(_resolved(node, where))
+    target = values.pop("_target_", None)
+    if not isinstance(target, str):
+        raise ConfigError(f"{where}: has no _target_; name the class that it configures")
+    kind = locate(target, f"{where}._target_")
+    if not dataclasses.is_dataclass(kind):
+        raise ConfigError(f"{where}._target_: {target} is not a dataclass; use {where}=custom for a class of your own")
+    return typed(kind, values, where)  # type: ignore[arg-type]
+
+
+def typed(kind: type[Any], values: dict[str, Any], where: str) -> Any:
+    """Make ``kind`` (a dataclass) from plain values through OmegaConf's structured configs.
+
+    Raises:
+        ConfigError: as for ``build``.
+    """
+    fields = [f.name for f in dataclasses.fields(kind)]
+    unknown = [key for key in values if key not in fields]
+    if unknown:
+        raise ConfigError(f"{where}.{unknown[0]}: {kind.__name__} has no such parameter; {near(unknown[0], fields)}")
+    try:
+        schema = OmegaConf.structured(kind)
+        OmegaConf.set_readonly(schema, False)
+        return OmegaConf.to_object(OmegaConf.merge(schema, values))
+    except MissingMandatoryValue as error:
+        raise ConfigError(f"{where}.{error.full_key}: has no value; set it, for example {where}.{error.full_key}=…") from error
+    except (ValidationError, ConfigTypeError, ConfigKeyError) as error:
+        key = getattr(error, "full_key", "") or ""
+        got = values.get(str(key).split("[")[0].split(".")[0])
+        raise ConfigError(f"{where}.{key}: got {got!r}; {_first_line(error)}") from error
+
+
+def point_config(config: DictConfig) -> PointConfig:
+    """Type one composed configuration.
+
+    Raises:
+        ConfigError: naming the key, the value received and what is allowed.
+    """
+    allowed = [f.name for f in dataclasses.fields(PointConfig)]
+    for key in config:
+        if key not in allowed:
+            raise ConfigError(f"{key}: no such setting; {near(str(key), allowed)}")
+    groups = {}
+    for name in GROUPS:
+        node = config.get(name)
+        if not isinstance(node, DictConfig):
+            raise ConfigError(f"{name}: got {node!r}; choose one of the files of conf/{name}")
+        groups[name] = build(node, name)
+    plain = {name: _scalar(config, name, kind) for name, kind in (("tokenizer", str), ("seed", int))}
+    return PointConfig(
+        sweep=typed(SweepSettings, _resolved(config.sweep, "sweep"), "sweep"),
+        scoring=typed(Scoring, _resolved(config.scoring, "scoring"), "scoring"),
+        **plain,
+        **groups,
+    )
+
+
+def _scalar(config: DictConfig, name: str, kind: type) -> Any:
+    value = config.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ConfigError(f"{name}: got {value!r}; allowed: one {kind.__name__}")
+    return value
+
+
+def _resolved(node: Any, where: str) -> dict[str, Any]:
+    try:
+        plain = OmegaConf.to_container(node, resolve=True)
+    except InterpolationKeyError as error:
+        raise ConfigError(f"{where}: {_first_line(error)}") from error
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{where}: {_first_line(error)}") from error
+    if not isinstance(plain, dict):
+        raise ConfigError(f"{where}: got {plain!r}; allowed: a mapping of settings")
+    return {str(key): value for key, value in plain.items()}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,161 @@
+"""From a command line to the points of a sweep: every one composed and checked before any of them runs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from bench.config import PointConfig, point_config
+from bench.errors import ConfigError, near
+from bench.paths import conf_dir
+
+ONE_PER_SWEEP = ("corpus", "tokenizer", "seed", "scoring", "sweep", "experiment")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked sweep: ``overrides`` is what Hydra is given, ``points`` what it will run, in its order."""
+
+    overrides: list[str]
+    points: list[PointConfig]
+    name: str
+
+
+def plan_sweep(overrides: Sequence[str]) -> Plan:
+    """Expand and check a sweep.
+
+    Raises:
+        ConfigError: an override does not parse, a name or value is wrong, or points contradict themselves
+            (an overlap as large as its size, say): nothing has run yet.
+    """
+    with _hydra():
+        merged = _with_experiment(list(overrides))
+        batches = _batches(merged)
+        points = _checked(batches)
+    first = points[0]
+    digest = hashlib.sha256("\n".join(sorted(merged)).encode()).hexdigest()[:8]
+    name = first.sweep.name or f"sweep-{digest}"
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ConfigError(f"sweep.name: got {name!r}; allowed: letters, digits, '.', '_' and '-'")
+    named = [replace(point, sweep=replace(point.sweep, name=name)) for point in points]
+    return Plan([*merged, f"sweep.name={name}"], named, name)
+
+
+@contextmanager
+def _hydra() -> Iterator[None]:
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        yield
+
+
+def _with_experiment(overrides: list[str]) -> list[str]:
+    """Put the experiment's sweep before the user's overrides; a key that the user gives wins."""
+    parsed = _parse(overrides)
+    chosen = [text for text, one in zip(overrides, parsed, strict=True) if _key(one) in ("experiment", "hydra.searchpath")]
+    params = _compose(chosen, hydra=True).hydra.sweeper.params or {}
+    given = {_key(one) for one in parsed}
+    return [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
+
+
+def _batches(overrides: list[str]) -> list[list[str]]:
+    for one in _parse(overrides):
+        if one.is_sweep_override() and _key(one).split(".")[0] in ONE_PER_SWEEP:
+            raise ConfigError(
+                f"{_key(one)}: got several values; a sweep has one {_key(one).split('.')[0]}, "
+                "so that its points can be compared: run one sweep for each"
+            )
+    own = [one for one in _parse(overrides) if not _key(one).startswith("hydra.")]
+    hydra = [text for text in overrides if text.lstrip("+~").startswith("hydra.")]
+    batches = BasicSweeper.split_arguments(own, max_batch_size=None)[0]
+    unique = list(dict.fromkeys(tuple(batch) for batch in batches))
+    return [[*batch, *hydra] for batch in unique]
+
+
+def _checked(batches: list[list[str]]) -> list[PointConfig]:
+    points, problems = [], []
+    for batch in batches:
+        try:
+            points.append(point_config(_compose(batch)))
+        except ConfigError as error:
+            problems.append(str(error))
+    if problems:
+        several = f" (and {len(problems) - 1} more of the {len(batches)} points)" if len(problems) > 1 else ""
+        raise ConfigError(problems[0] + several)
+    return points
+
+
+def _parse(overrides: list[str]) -> list[Any]:
+    try:
+        return list(OverridesParser.create().parse_overrides(overrides=overrides))
+    except HydraException as error:
+        raise ConfigError(f"command line: {_short(error)}; write settings as key=value, lists as key=[a,b]") from error
+
+
+def _compose(overrides: list[str], *, hydra: bool = False) -> Any:
+    try:
+        return compose("config", overrides=overrides, return_hydra_config=hydra)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(_explain(str(error), overrides)) from error
+
+
+def _explain(message: str, overrides: list[str]) -> str:
+    """Name what Hydra could not find, with the names that exist."""
+    option = re.search(r"Could not find '([\w-]+)/([^']+)'", message)
+    if option:
+        group, name = option.groups()
+        return f"{group}: got {name!r}; {near(name, [p.stem for p in (conf_dir() / group).glob('*.yaml')])}"
+    key = re.search(r"Could not override '([^']+)'", message)
+    if key:
+        return f"{key[1]}: no such setting; {_near_keys(key[1], overrides)}"
+    return _short(message)
+
+
+def _near_keys(key: str, overrides: list[str]) -> str:
+    group = key.split(".")[0]
+    choice = [text for text in overrides if text.startswith(f"{group}=")]
+    try:
+        node = OmegaConf.to_container(compose("config", overrides=choice).get(group) or {})
+    except (HydraException, OmegaConfBaseException):
+        node = {}
+    if isinstance(node, dict) and node:
+        allowed = [f"{group}.{name}" for name in node if name != "_target_"]
+        return near(key, allowed)
+    names = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()] + ["tokenizer", "seed", "scoring", "sweep"]
+    close = difflib.get_close_matches(key, names, n=1)
+    return near(close[0] if close else key, names)
+
+
+def _key(override: Any) -> str:
+    return str(override.key_or_group)
+
+
+def _short(error: object) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def config_overrides(path: Path, folder: Path) -> list[str]:
+    """Make a configuration file (as ``bench decide`` writes it) usable as an experiment.
+
+    Args:
+        path: a YAML file of the shape of ``conf/config.yaml``.
+        folder: scratch folder that lives as long as the sweep.
+    """
+    if not path.is_file():
+        raise ConfigError(f"--config: {path} is not a file")
+    target = folder / "experiment"
+    target.mkdir(parents=True, exist_ok=True)
+    text = path.read_text(encoding="utf-8")
+    (target / "from_file.yaml").write_text(f"# @package _global_\n{text}", encoding="utf-8")
+    return [f"hydra.searchpath=[file://{folder}]", "experiment=from_file"]

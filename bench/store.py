@@ -1,0 +1,230 @@
+"""What a sweep leaves on disk: written whole or not at all, read back by every later command."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.errors import StoreError
+from bench.types import Document, GoldenQuestion
+
+SCHEMA_VERSION = 1
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path`` atomically: a crash leaves the old file or the new one, never a part.
+
+    Raises:
+        StoreError: the folder is not writable or the disk is full.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror or error}); free space or choose another sweep.results folder"
+        ) from error
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """Serialise with null for what is undefined; NaN and infinity are refused."""
+    separators = (",", ":") if indent is None else None
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as indented JSON, atomically."""
+    write_bytes(path, (to_json(value, indent=1) + "\n").encode("utf-8", "surrogatepass"))
+
+
+def write_json_lines(path: Path, rows: Iterable[Any]) -> None:
+    """Write one compact JSON value a line, atomically; gzip when the name ends in .gz."""
+    data = "".join(to_json(row) + "\n" for row in rows).encode("utf-8", "surrogatepass")
+    write_bytes(path, gzip.compress(data, 6, mtime=0) if path.suffix == ".gz" else data)
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        StoreError: it is missing or broken.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise StoreError(f"{path}: is not JSON ({error}); delete it and run the sweep again") from error
+
+
+def read_json_lines(path: Path) -> list[Any]:
+    """Read a JSON Lines file (gzip when the name ends in .gz).
+
+    Raises:
+        StoreError: it is missing or broken; names the line.
+    """
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+    rows = []
+    for number, line in enumerate(data.decode("utf-8", "surrogatepass").split("\n"), 1):
+        if line:
+            try:
+                rows.append(json.loads(line))
+            except ValueError as error:
+                raise StoreError(f"{path}:{number}: is not JSON ({error}); delete the point and run again") from error
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class PointRecord:
+    """The record of one point, as in its ``record.json``; see ``bench/pipeline.py`` for what each part holds."""
+
+    point_id: str
+    label: str
+    status: str
+    axes: Mapping[str, Any]
+    config: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    realised: Mapping[str, Any]
+    timings_s: Mapping[str, float]
+    cost: Mapping[str, Any]
+    estimates: Mapping[str, Mapping[str, Any]]
+    reason: str = ""
+    duplicate_of: str | None = None
+    identity: str = ""
+    schema_version: int = SCHEMA_VERSION
+
+    def mean(self, measure: str) -> float | None:
+        """Mean of a measure over its scored questions; None where undefined or absent."""
+        estimate = self.estimates.get(measure)
+        return None if estimate is None else estimate["mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep's folder."""
+
+    folder: Path
+
+    @classmethod
+    def open(cls, folder: Path) -> Sweep:
+        """Open an existing sweep.
+
+        Raises:
+            StoreError: the folder holds no sweep.
+        """
+        if not (folder / "sweep.json").is_file():
+            raise StoreError(f"{folder}: holds no sweep (no sweep.json); give the folder that bench sweep wrote")
+        return cls(folder)
+
+    def header(self) -> dict[str, Any]:
+        """Content of sweep.json."""
+        header: dict[str, Any] = read_json(self.folder / "sweep.json")
+        if header.get("schema_version") != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.folder / 'sweep.json'}: schema_version {header.get('schema_version')!r} was written by "
+                f"another version; this one reads {SCHEMA_VERSION}: run the sweep again"
+            )
+        return header
+
+    def point_dir(self, point_id: str) -> Path:
+        """Folder of one point."""
+        return self.folder / "points" / point_id
+
+    def has(self, point_id: str) -> bool:
+        """True if the point is there and complete: it need not run again."""
+        path = self.point_dir(point_id) / "record.json"
+        return path.is_file() and read_json(path).get("status") == "complete"
+
+    def record(self, point_id: str) -> PointRecord:
+        """Read one record."""
+        raw = read_json(self.point_dir(point_id) / "record.json")
+        return PointRecord(**{name: raw[name] for name in PointRecord.__dataclass_fields__ if name in raw})
+
+    def records(self) -> list[PointRecord]:
+        """All points that the last run of the sweep asked for and that have a record, in its order."""
+        return [self.record(p) for p in self.header()["points"] if (self.point_dir(p) / "record.json").is_file()]
+
+    def write_point(self, record: PointRecord, questions: Iterable[Any] = (), run: str = "") -> None:
+        """Write a point's files, the record last: a point without a record never ran."""
+        folder = self.point_dir(record.point_id)
+        if record.status == "complete" and record.duplicate_of is None:
+            write_json_lines(folder / "questions.jsonl", questions)
+            write_bytes(folder / "run.trec", run.encode("utf-8", "surrogatepass"))
+        write_json(folder / "record.json", {n: getattr(record, n) for n in PointRecord.__dataclass_fields__})
+
+    def questions(self, record: PointRecord) -> list[dict[str, Any]]:
+        """Per-question rows of a point (of the point it duplicates, where it does)."""
+        return read_json_lines(self.point_dir(record.duplicate_of or record.point_id) / "questions.jsonl")
+
+    def write_inputs(self, documents: Iterable[Document], golden: Iterable[Mapping[str, Any]]) -> None:
+        """Keep what the sweep ran on, so that reports need nothing else."""
+        rows = ({"doc_id": d.doc_id, "format": d.format, "text": d.text, "meta": dict(d.meta)} for d in documents)
+        write_json_lines(self.folder / "documents.jsonl.gz", rows)
+        write_json_lines(self.folder / "golden.jsonl", golden)
+
+    def documents(self) -> tuple[Document, ...]:
+        """The documents that the sweep ran on."""
+        return tuple(Document(**row) for row in read_json_lines(self.folder / "documents.jsonl.gz"))
+
+
+def trec_run(rows: Iterable[Mapping[str, Any]], tag: str) -> str:
+    """Format rankings as a TREC run whose document ids are ``doc_id:start-end``; blanks in ids become ``%20``.
+
+    Equal spans in one ranking (several views of one passage) are told apart by ``#2``, ``#3``…: TREC allows an id once.
+    """
+    return "".join(_trec_lines(row, tag) for row in rows)
+
+
+def _trec_lines(row: Mapping[str, Any], tag: str) -> str:
+    seen: dict[str, int] = {}
+    lines = []
+    question = _token(row["question_id"])
+    for rank, (doc_id, start, end, score, *_rest) in enumerate(row["hits"], 1):
+        name = f"{_token(doc_id)}:{start}-{end}" if doc_id is not None else f"unplaced:{rank}"
+        seen[name] = seen.get(name, 0) + 1
+        suffix = f"#{seen[name]}" if seen[name] > 1 else ""
+        lines.append(f"{question} Q0 {name}{suffix} {rank} {score!r} {tag}\n")
+    return "".join(lines)
+
+
+def _token(name: str) -> str:
+    return "".join(f"%{ord(c):02X}" if c.isspace() else c for c in name)
+
+
+def golden_row(question: GoldenQuestion, texts: Mapping[str, str]) -> dict[str, Any]:
+    """One line of golden JSON Lines with every span resolved and quoted."""
+    def item(span: Any) -> dict[str, Any]:
+        quote = texts[span.doc_id][span.start : span.end]
+        return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "quote": quote}
+
+    def evidence() -> Iterator[dict[str, Any]]:
+        for piece in question.evidence:
+            items = [item(span) for span in piece.alternatives]
+            yield items[0] if len(items) == 1 else {"alternatives": items}
+
+    row: dict[str, Any] = {"question_id": question.question_id, "question": question.text, "answer": question.answer}
+    row |= {"evidence": list(evidence()), "category": question.category, "answerable": question.answerable}
+    row |= {"required_sources": list(question.required_sources)} if question.required_sources else {}
+    row |= {"scope": list(question.scope)} if question.scope is not None else {}
+    return row | ({"meta": dict(question.meta)} if question.meta else {})
