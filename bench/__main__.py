@@ -34,7 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"bench {options.verb}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"\nbench {options.verb}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
+        print(
+            f"\nbench {options.verb}: interrupted; what was finished is kept, run the same command to go on",
+            file=sys.stderr,
+        )
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -56,7 +56,9 @@ class Scoring:
         if self.rules not in ("standard", "chroma"):
             raise ConfigError(f"scoring.rules: got {self.rules!r}; {near(self.rules, ['standard', 'chroma'])}")
         if not 0 <= self.relevance < 1:
-            raise ConfigError(f"scoring.relevance: got {self.relevance}; allowed: a share from 0 up to, not including, 1")
+            raise ConfigError(
+                f"scoring.relevance: got {self.relevance}; allowed: a share from 0 up to, not including, 1"
+            )
 
     @property
     def headline(self) -> str:
@@ -66,7 +68,10 @@ class Scoring:
 
 @dataclass(frozen=True)
 class PointConfig:
-    """One point of a sweep, typed. The four ``Any`` are dataclasses of the configured classes."""
+    """One point of a sweep, typed. The four ``Any`` are dataclasses of the configured classes.
+
+    ``names`` maps each group to the ``name`` of the chosen file (the class's name where the file sets none).
+    """
 
     sweep: SweepSettings
     scoring: Scoring
@@ -76,6 +81,7 @@ class PointConfig:
     chunker: Any
     embedder: Any
     retriever: Any
+    names: dict[str, str]
 
 
 GROUPS = ("corpus", "chunker", "embedder", "retriever")
@@ -97,7 +103,9 @@ def locate(target: str, where: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"{where}: cannot import {target!r} ({error}); give a dotted name that Python can import") from error
+        raise ConfigError(
+            f"{where}: cannot import {target!r} ({error}); give a dotted name that Python can import"
+        ) from error
 
 
 def build(node: DictConfig, where: str) -> Any:
@@ -107,7 +115,7 @@ def build(node: DictConfig, where: str) -> Any:
         ConfigError: unknown key (near names are suggested), wrong type, missing value, or values that the
             class itself refuses.
     """
-    values = dict(_resolved(node, where))
+    values = {key: _unescaped(value) if "separator" in key else value for key, value in _resolved(node, where).items()}
     target = values.pop("_target_", None)
     if not isinstance(target, str):
         raise ConfigError(f"{where}: has no _target_; name the class that it configures")
@@ -124,6 +132,8 @@ def typed(kind: type[Any], values: dict[str, Any], where: str) -> Any:
         ConfigError: as for ``build``.
     """
     fields = [f.name for f in dataclasses.fields(kind)]
+    if "name" not in fields:
+        values = {key: value for key, value in values.items() if key != "name"}
     unknown = [key for key in values if key not in fields]
     if unknown:
         raise ConfigError(f"{where}.{unknown[0]}: {kind.__name__} has no such parameter; {near(unknown[0], fields)}")
@@ -132,10 +142,12 @@ def typed(kind: type[Any], values: dict[str, Any], where: str) -> Any:
         OmegaConf.set_readonly(schema, False)
         return OmegaConf.to_object(OmegaConf.merge(schema, values))
     except MissingMandatoryValue as error:
-        raise ConfigError(f"{where}.{error.full_key}: has no value; set it, for example {where}.{error.full_key}=…") from error
+        raise ConfigError(
+            f"{where}.{error.full_key!s}: has no value; set it, for example {where}.{error.full_key!s}=…"
+        ) from error
     except (ValidationError, ConfigTypeError, ConfigKeyError) as error:
-        key = getattr(error, "full_key", "") or ""
-        got = values.get(str(key).split("[")[0].split(".")[0])
+        key = str(getattr(error, "full_key", "") or "")
+        got = values.get(key.split("[")[0].split(".")[0])
         raise ConfigError(f"{where}.{key}: got {got!r}; {_first_line(error)}") from error
 
 
@@ -149,19 +161,22 @@ def point_config(config: DictConfig) -> PointConfig:
     for key in config:
         if key not in allowed:
             raise ConfigError(f"{key}: no such setting; {near(str(key), allowed)}")
-    groups = {}
-    for name in GROUPS:
-        node = config.get(name)
-        if not isinstance(node, DictConfig):
-            raise ConfigError(f"{name}: got {node!r}; choose one of the files of conf/{name}")
-        groups[name] = build(node, name)
+    groups = {name: build(_group(config, name), name) for name in GROUPS}
     plain = {name: _scalar(config, name, kind) for name, kind in (("tokenizer", str), ("seed", int))}
     return PointConfig(
         sweep=typed(SweepSettings, _resolved(config.sweep, "sweep"), "sweep"),
         scoring=typed(Scoring, _resolved(config.scoring, "scoring"), "scoring"),
         **plain,
         **groups,
+        names={name: str(_group(config, name).get("name") or type(groups[name]).__name__.lower()) for name in GROUPS},
     )
+
+
+def _group(config: DictConfig, name: str) -> DictConfig:
+    node = config.get(name)
+    if not isinstance(node, DictConfig):
+        raise ConfigError(f"{name}: got {node!r}; choose one of the files of conf/{name}")
+    return node
 
 
 def _scalar(config: DictConfig, name: str, kind: type) -> Any:
@@ -181,6 +196,16 @@ def _resolved(node: Any, where: str) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise ConfigError(f"{where}: got {plain!r}; allowed: a mapping of settings")
     return {str(key): value for key, value in plain.items()}
+
+
+def _unescaped(value: Any) -> Any:
+    """A command line can only spell a line feed as backslash and n: in separators these mean the character."""
+    if isinstance(value, list):
+        return [_unescaped(item) for item in value]
+    if isinstance(value, str):
+        for written, meant in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ("\\f", "\f")):
+            value = value.replace(written, meant)
+    return value
 
 
 def _first_line(error: Exception) -> str:

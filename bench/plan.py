@@ -63,7 +63,9 @@ def _hydra() -> Iterator[None]:
 def _with_experiment(overrides: list[str]) -> list[str]:
     """Put the experiment's sweep before the user's overrides; a key that the user gives wins."""
     parsed = _parse(overrides)
-    chosen = [text for text, one in zip(overrides, parsed, strict=True) if _key(one) in ("experiment", "hydra.searchpath")]
+    chosen = [
+        text for text, one in zip(overrides, parsed, strict=True) if _key(one) in ("experiment", "hydra.searchpath")
+    ]
     params = _compose(chosen, hydra=True).hydra.sweeper.params or {}
     given = {_key(one) for one in parsed}
     return [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
@@ -130,9 +132,14 @@ def _near_keys(key: str, overrides: list[str]) -> str:
     except (HydraException, OmegaConfBaseException):
         node = {}
     if isinstance(node, dict) and node:
-        allowed = [f"{group}.{name}" for name in node if name != "_target_"]
+        allowed = [f"{group}.{name!s}" for name in node if name != "_target_"]
         return near(key, allowed)
-    names = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()] + ["tokenizer", "seed", "scoring", "sweep"]
+    names = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()] + [
+        "tokenizer",
+        "seed",
+        "scoring",
+        "sweep",
+    ]
     close = difflib.get_close_matches(key, names, n=1)
     return near(close[0] if close else key, names)
 

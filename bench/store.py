@@ -214,6 +214,7 @@ def _token(name: str) -> str:
 
 def golden_row(question: GoldenQuestion, texts: Mapping[str, str]) -> dict[str, Any]:
     """One line of golden JSON Lines with every span resolved and quoted."""
+
     def item(span: Any) -> dict[str, Any]:
         quote = texts[span.doc_id][span.start : span.end]
         return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "quote": quote}

@@ -1,0 +1,87 @@
+"""Cuts of a ranking, and the context a generator is given. One search serves every cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bench.errors import ChunkingError, ConfigError, near
+from bench.layout import Layout, advance
+from bench.types import Context, Hit, Ints, Span
+
+ORDERS = ("rank", "position")
+
+
+def cut_k(hits: Sequence[Hit], k: int) -> list[Span]:
+    """Return the spans delivered by the first ``k`` hits, in rank order, with repetition.
+
+    Raises:
+        ChunkingError: a hit has no source span.
+    """
+    return [_delivered(hit) for hit in hits[:k]]
+
+
+def cut_tokens(hits: Sequence[Hit], budget: int, layout: Layout) -> list[Span]:
+    """Return the delivered spans that fill exactly ``budget`` budget tokens; the last one is cut.
+
+    Tokens are those of the whole document's tokenisation that start in the span; repeated text is charged again.
+    Fewer tokens come back only where the ranking holds fewer.
+    """
+    pieces = cut_k(hits, len(hits))
+    whole, rest = fill(np.array([layout.count_tokens(span) for span in pieces], dtype=np.int64), budget)
+    kept = pieces[:whole]
+    if whole < len(pieces) and rest > 0:
+        last = pieces[whole]
+        kept.append(Span(last.doc_id, last.start, advance(layout.tokens[last.doc_id], last.start, last.end, rest)))
+    return kept
+
+
+def cut_whole(hits: Sequence[Hit], budget: int, layout: Layout) -> list[Span]:
+    """Return delivered spans in rank order up to, not including, the first that would overflow ``budget`` tokens."""
+    pieces = cut_k(hits, len(hits))
+    return pieces[: fit(np.array([layout.count_tokens(span) for span in pieces], dtype=np.int64), budget)]
+
+
+def fill(counts: Ints, budget: int) -> tuple[int, int]:
+    """Return how many pieces stand whole before the one that reaches ``budget``, and the tokens left for that one.
+
+    Args:
+        counts: tokens of each piece in rank order, shape (pieces,).
+        budget: tokens to fill.
+    """
+    filled = np.cumsum(counts)
+    whole = int(np.searchsorted(filled, budget, side="left"))
+    return whole, budget - (int(filled[whole - 1]) if whole else 0)
+
+
+def fit(counts: Ints, budget: int) -> int:
+    """Return how many pieces, taken in rank order, fit whole into ``budget`` tokens."""
+    return int(np.searchsorted(np.cumsum(counts), budget, side="right"))
+
+
+def build_context(pieces: Sequence[Span], texts: Mapping[str, str], layout: Layout, order: str = "rank") -> Context:
+    """Return the passages of ``pieces`` for a generator.
+
+    Args:
+        pieces: a cut of a ranking.
+        texts: text of each document.
+        layout: counts of the same documents.
+        order: "rank" (best first) or "position" (by document id, then start).
+
+    Raises:
+        ConfigError: unknown order.
+    """
+    if order not in ORDERS:
+        raise ConfigError(f"context order {order!r} is unknown; {near(order, ORDERS)}")
+    ordered = sorted(pieces) if order == "position" else list(pieces)
+    passages = tuple(texts[span.doc_id][span.start : span.end] for span in ordered)
+    return Context(passages, tuple(ordered), sum(layout.count_tokens(span) for span in ordered))
+
+
+def _delivered(hit: Hit) -> Span:
+    if hit.delivered is None:
+        raise ChunkingError(
+            f"chunk {hit.chunk} has no source span, so it cannot be cut; use a strategy that gives spans"
+        )
+    return hit.delivered

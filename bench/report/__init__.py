@@ -1,0 +1,1 @@
+"""What a sweep looks like: tables and figures made from its records alone."""

@@ -1,0 +1,21 @@
+"""Everything a sweep ends in, made from its records alone: called by ``bench sweep`` and by ``bench report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.report.data import SweepData
+from bench.report.figures import FIGURES
+from bench.report.summary import write_summary
+
+
+def write_report(data: SweepData) -> list[Path]:
+    """Write ``summary.csv`` and every figure (SVG and PNG); return what was written.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    written = [write_summary(data)]
+    for kind, draw in FIGURES.items():
+        written += draw(data, data.folder / "figures" / kind)
+    return written

@@ -1,0 +1,153 @@
+"""Verb ``sweep``: plan, check, run every point through Hydra's launcher, then summarise."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from bench.config import point_config
+from bench.errors import StoreError
+from bench.paths import conf_dir
+from bench.pipeline import Session, execute
+from bench.plan import Plan, config_overrides, plan_sweep
+from bench.points import label
+from bench.progress import Bar, progress
+from bench.provenance import provenance
+from bench.report.data import SweepData
+from bench.report.summary import print_summary
+from bench.report.write import write_report
+from bench.store import SCHEMA_VERSION, Sweep, write_json
+
+SOME_FAILED = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``bench sweep``."""
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="settings; several values are swept")
+    parser.add_argument("--config", type=Path, help="a YAML file of settings, as bench decide writes")
+    parser.add_argument("--dry-run", action="store_true", help="list the points and stop")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a sweep; 0 when every point is complete, 3 when some failed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        from_file = config_overrides(arguments.config, Path(scratch)) if arguments.config else []
+        plan = plan_sweep([*from_file, *arguments.overrides])
+        session = Session.of(plan.points[0])
+        ids = [session.point_id(point) for point in plan.points]
+        if arguments.dry_run:
+            return _list_points(plan, ids)
+        sweep = Sweep(Path(plan.points[0].sweep.results) / plan.name)
+        _open(sweep, plan, ids, session)
+        _run_missing(plan, sweep, ids, session)
+    return _finish(sweep, ids)
+
+
+def _list_points(plan: Plan, ids: Sequence[str]) -> int:
+    for point, name in zip(plan.points, ids, strict=True):
+        print(f"{name}  {label(point)}")
+    print(f"{len(ids)} points; nothing was run")
+    return 0
+
+
+def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> None:
+    """Write the sweep's header and inputs; refuses before any work when the folder cannot be written."""
+    first = plan.points[0]
+    header = {
+        "schema_version": SCHEMA_VERSION,
+        "name": plan.name,
+        "description": first.sweep.description,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "overrides": plan.overrides,
+        "corpus": session.corpus_summary(),
+        "tokenizer": first.tokenizer,
+        "cuts": {"ks": list(first.scoring.ks), "tokens": list(first.scoring.budgets_tokens)},
+        "headline": first.scoring.headline,
+        "headline_tokens": first.scoring.headline_tokens,
+        "rules": first.scoring.rules,
+        "relevance_threshold": first.scoring.relevance,
+        "seed": first.seed,
+        "points": list(dict.fromkeys(ids)),
+        "provenance": provenance(),
+    }
+    sweep.write_inputs(session.corpus.documents, session.golden_rows())
+    write_json(sweep.folder / "sweep.json", header)
+
+
+def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session) -> None:
+    """Hand the points to Hydra's launcher, unless all of them are there already."""
+    missing = [point for point, name in zip(plan.points, ids, strict=True) if not sweep.has(name)]
+    if not missing:
+        return
+    for point in missing:
+        session.embedder(point)  # a model that is not there is said before any point runs
+    with progress(len(plan.points)) as bar:
+        process = _Process(session, bar)
+        RUNNING.append(process)
+        try:
+            _launch([*plan.overrides, f"hydra.sweep.dir={sweep.folder}/.hydra"])
+        finally:
+            RUNNING.clear()
+    if process.stopped is not None:
+        raise process.stopped
+
+
+def _launch(overrides: Sequence[str]) -> None:
+    import hydra
+
+    argv, sys.argv = sys.argv, ["bench", "--multirun", *overrides]
+    try:
+        hydra.main(config_path=str(conf_dir()), config_name="config", version_base="1.3")(task)()
+    finally:
+        sys.argv = argv
+
+
+@dataclass
+class _Process:
+    """What the points that run in this process share; worker processes of a launcher make their own."""
+
+    session: Session
+    bar: Bar
+    stopped: StoreError | None = None
+
+
+RUNNING: list[_Process] = []
+
+
+def task(config: DictConfig) -> None:
+    """Run one point, as Hydra's launcher calls it, here or in a worker process.
+
+    Never raises for a fault of the point: that is recorded as failed. A store that cannot be written ends the sweep.
+    """
+    point = point_config(config)
+    sweep = Sweep(Path(point.sweep.results) / point.sweep.name)
+    if not RUNNING:
+        execute(point, Session.of(point), sweep)
+        return
+    process = RUNNING[0]
+    if process.stopped is not None:
+        return
+    process.bar.start(label(point))
+    try:
+        execute(point, process.session, sweep)
+    except StoreError as error:
+        process.stopped = error
+    process.bar.done()
+
+
+def _finish(sweep: Sweep, ids: Sequence[str]) -> int:
+    """Summarise; say which points have no record, which only a worker that died can leave."""
+    data = SweepData.read(sweep.folder)
+    print_summary(data, write_report(data))
+    lost = [name for name in ids if not (sweep.point_dir(name) / "record.json").is_file()]
+    if lost:
+        print(f"{len(lost)} points have no record (a worker ended early): run the same command to go on", file=sys.stderr)
+    return SOME_FAILED if data.failed or lost else 0
+

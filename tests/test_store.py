@@ -1,0 +1,99 @@
+"""Records: whole or not at all, readable by others, never NaN."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.errors import StoreError
+from bench.store import PointRecord, Sweep, read_json_lines, to_json, trec_run, write_bytes, write_json, write_json_lines
+
+
+def record(point_id: str, status: str = "complete", duplicate_of: str | None = None) -> PointRecord:
+    return PointRecord(point_id, "a point", status, {}, {}, {}, {}, {}, {}, {}, duplicate_of=duplicate_of)
+
+
+def test_nan_is_refused_and_null_is_written() -> None:
+    assert to_json({"m": None}) == '{"m":null}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json({"m": float("nan")})
+
+
+def test_lines_survive_every_line_separator_of_unicode(tmp_path: Path) -> None:
+    rows = [{"text": "a\u2028b\u0085c\r\nd"}, {"text": "漢字 🧪"}]
+    for name in ("x.jsonl", "x.jsonl.gz"):
+        write_json_lines(tmp_path / name, rows)
+        assert read_json_lines(tmp_path / name) == rows
+
+
+def test_a_broken_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
+    with pytest.raises(StoreError, match=r"x\.jsonl:2: is not JSON"):
+        read_json_lines(tmp_path / "x.jsonl")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_json(tmp_path / "file" / "record.json", {})
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    """A file size limit is a full disk as the kernel reports it: writing fails half-way."""
+    path = tmp_path / "record.json"
+    write_bytes(path, b"old")
+    code = (
+        "import resource, signal, sys\nfrom pathlib import Path\nfrom bench.store import write_bytes\n"
+        "from bench.errors import StoreError\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try:\n    write_bytes(Path(sys.argv[1]), b'x' * 100000)\n"
+        "except StoreError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert "cannot be written (File too large)" in done.stdout
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["record.json"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100
+
+
+def test_only_a_complete_record_counts_as_done(tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path)
+    assert not sweep.has("a")
+    sweep.write_point(record("a", "failed"))
+    assert not sweep.has("a")
+    sweep.write_point(record("a"), [{"question_id": "q"}], "")
+    assert sweep.has("a")
+
+
+def test_a_duplicate_reads_the_questions_of_its_twin(tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path)
+    sweep.write_point(record("a"), [{"question_id": "q"}], "")
+    twin = record("b", duplicate_of="a")
+    sweep.write_point(twin)
+    assert sweep.questions(twin) == [{"question_id": "q"}]
+    assert not (sweep.point_dir("b") / "questions.jsonl").exists()
+
+
+def test_a_folder_without_a_sweep_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no sweep"):
+        Sweep.open(tmp_path)
+
+
+def test_records_of_another_schema_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "sweep.json").write_text(json.dumps({"schema_version": 99}), encoding="utf-8")
+    with pytest.raises(StoreError, match="written by another version"):
+        Sweep.open(tmp_path).header()
+
+
+def test_trec_ids_are_spans_and_stay_unique() -> None:
+    rows = [{"question_id": "q 1", "hits": [["a b.md", 0, 5, 0.5, 0, 5], ["a b.md", 0, 5, 0.25, 0, 5]]}]
+    assert trec_run(rows, "tag").splitlines() == [
+        "q%201 Q0 a%20b.md:0-5 1 0.5 tag",
+        "q%201 Q0 a%20b.md:0-5#2 2 0.25 tag",
+    ]
