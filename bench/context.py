@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bench.errors import ChunkingError, ConfigError, near
-from bench.layout import Layout, advance
-from bench.types import Context, Hit, Ints, Span
+from bench.layout import Layout, advance, fill, fit
+from bench.types import Context, Hit, Span
 
 ORDERS = ("rank", "position")
 
@@ -41,23 +41,6 @@ def cut_whole(hits: Sequence[Hit], budget: int, layout: Layout) -> list[Span]:
     """Return delivered spans in rank order up to, not including, the first that would overflow ``budget`` tokens."""
     pieces = cut_k(hits, len(hits))
     return pieces[: fit(np.array([layout.count_tokens(span) for span in pieces], dtype=np.int64), budget)]
-
-
-def fill(counts: Ints, budget: int) -> tuple[int, int]:
-    """Return how many pieces stand whole before the one that reaches ``budget``, and the tokens left for that one.
-
-    Args:
-        counts: tokens of each piece in rank order, shape (pieces,).
-        budget: tokens to fill.
-    """
-    filled = np.cumsum(counts)
-    whole = int(np.searchsorted(filled, budget, side="left"))
-    return whole, budget - (int(filled[whole - 1]) if whole else 0)
-
-
-def fit(counts: Ints, budget: int) -> int:
-    """Return how many pieces, taken in rank order, fit whole into ``budget`` tokens."""
-    return int(np.searchsorted(np.cumsum(counts), budget, side="right"))
 
 
 def build_context(pieces: Sequence[Span], texts: Mapping[str, str], layout: Layout, order: str = "rank") -> Context:

@@ -113,6 +113,23 @@ def advance(tokens: Weights, start: int, end: int, budget: int) -> int:
     return start + int(np.searchsorted(window, window[0] + budget, side="right")) - 1
 
 
+def fill(counts: Ints, budget: int) -> tuple[int, int]:
+    """Return how many pieces stand whole before the one that reaches ``budget``, and the tokens left for that one.
+
+    Args:
+        counts: tokens of each piece in rank order, shape (pieces,).
+        budget: tokens to fill.
+    """
+    filled = np.cumsum(counts)
+    whole = int(np.searchsorted(filled, budget, side="left"))
+    return whole, budget - (int(filled[whole - 1]) if whole else 0)
+
+
+def fit(counts: Ints, budget: int) -> int:
+    """Return how many pieces, taken in rank order, fit whole into ``budget`` tokens."""
+    return int(np.searchsorted(np.cumsum(counts), budget, side="right"))
+
+
 def _started(starts: Ints, size: int) -> Ints:
     """Return how many tokens start before each offset, shape (size + 1,)."""
     counts = np.bincount(starts, minlength=size + 1)[:size]
