@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -136,7 +137,8 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         part.write_bytes("".join(f"{line}\n" for line in lines).encode())
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
         raise GoldenError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
 
 

@@ -67,7 +67,7 @@ def load_documents(
     fields = meta or {}
     for doc_id in fields:
         if doc_id not in paths:
-            raise CorpusError(f"{folder}: {doc_id!r} is listed (meta, corpus.yaml) but not there; {near(doc_id, paths)}")
+            raise CorpusError(f"{folder}: {doc_id!r} is listed (meta, manifest) but not there; {near(doc_id, paths)}")
     return tuple(_load_all(paths, fields, html))
 
 

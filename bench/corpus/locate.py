@@ -39,10 +39,10 @@ def find_all(text: str, quote: str) -> list[int]:
 
 
 def nearest(text: str, quote: str) -> list[Place]:
-    """Return the places of ``text`` most like ``quote``; several only if they are equal to it but for writing.
+    """Return the places of ``text`` most like ``quote``: one, or several that are equal but for writing.
 
-    White-space runs, quotation marks, dashes, case and invisible characters do not count as differences. Else the one
-    best place by normalised Indel similarity (rapidfuzz), its ends fitted to the quote.
+    White-space runs, quotation marks, dashes, case and invisible characters do not count as differences. The rest is
+    normalised Indel similarity (rapidfuzz), the ends of the place fitted to the quote.
     """
     from rapidfuzz.fuzz import partial_ratio_alignment
 
@@ -55,7 +55,8 @@ def nearest(text: str, quote: str) -> list[Place]:
         found = partial_ratio_alignment(wanted, folded)
         if found is None or found.dest_start == found.dest_end:
             return []
-        places = [_fit(folded, wanted, found.dest_start, found.dest_end)]
+        start, end, score = _fit(folded, wanted, found.dest_start, found.dest_end)
+        places = [(at, at + end - start, score) for at in find_all(folded, folded[start:end])]
     return [Place(int(offsets[start]), int(offsets[end - 1]) + 1, score) for start, end, score in places]
 
 

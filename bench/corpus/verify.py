@@ -26,9 +26,10 @@ def summary(questions: Sequence[GoldenQuestion], documents: Sequence[Document]) 
     """Return what there is to know about a golden set, one line a fact."""
     texts = {document.doc_id: document.text for document in documents}
     answerable = sum(question.answerable for question in questions)
-    clusters = Counter(question.cluster for question in questions)
-    bare = sum(doc_id not in clusters for doc_id in texts)
+    clusters = Counter(q.cluster if q.cluster in texts else "(none named)" for q in questions)
     evidence = [(question, item) for question in questions for item in question.evidence]
+    held = {span.doc_id for _, item in evidence for span in item.alternatives}
+    bare = sum(doc_id not in held and doc_id not in clusters for doc_id in texts)
     sizes = [len(item.alternatives[0]) for _, item in evidence]
     repeated = dict.fromkeys(question.question_id for question, item in evidence if unlisted(item, texts))
     overlapping = [question.question_id for question in questions if overlaps(question)]
