@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from bench.corpus.golden import read_golden
 from bench.corpus.importers import IMPORTERS, run_import
 from bench.corpus.importers.base import ImportResult
+from bench.corpus.load import load_documents
 from bench.errors import ConfigError, GoldenError, StoreError
 
 Write = Callable[[str, Any], Path]
@@ -174,9 +176,10 @@ def test_part_located_is_kept_and_nothing_located_is_kept_out(write: Write, tmp_
         ("{", "golden.jsonl:2: not JSON"),
         ("[1]", "golden.jsonl:2: found '[1]'; expected one JSON object a line"),
         (json.dumps(shared_row()), "question id 'q1' stands twice"),
-        (json.dumps(shared_row(id="q2", question=" ")), "golden.jsonl:2: the question is empty"),
+        (json.dumps(shared_row(id="q2", question=" ")), "golden.jsonl:2: the question or its id is empty"),
         (json.dumps(shared_row(id=7)), "golden.jsonl:2: 'id' is '7'; expected a string"),
         (json.dumps(shared_row(id="q2", answer=[1])), "'answer' is [1]; expected a string or null"),
+        (json.dumps(shared_row(id="q2", answers=[1])), "'answers' is [1]; expected a list of strings"),
         (json.dumps(shared_row(id="q2", evidence={})), "'evidence' is '{}'; expected a list"),
         (json.dumps(shared_row(id="q2", evidence=[3])), "golden.jsonl:2 evidence[0]: found '3'; expected an object"),
         (json.dumps(shared_row(id="q2", evidence=[{"start": True}])), "'start' is 'True'; expected a whole number"),
@@ -382,7 +385,7 @@ def test_rows_without_documents_make_them_and_say_so(write: Write) -> None:
         {"id": 0, "question": "a?", "answer": "said", "ground_truths": ["x", "y"], "contexts": ["Same.", "Other."]},
         {"id": 1, "question": "b?", "retrieved_contexts": ["Same."], "category": "easy"},
         {"id": 2, "question": "c?", "contexts": []},
-        {"id": 3, "question": "d?", "answerable": False},
+        {"id": 3, "question": "d?", "answerable": False, "contexts": ["Other."]},
     ]
     result = IMPORTERS["rows"](write("set.json", rows))
     assert result.documents == [("context_0001.txt", "Same."), ("context_0002.txt", "Other.")]
@@ -481,6 +484,31 @@ def test_run_import_writes_bytes_as_they_were(write: Write, tmp_path: Path) -> N
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
 
 
+def test_what_is_written_is_a_golden_set_of_ours(write: Write, tmp_path: Path) -> None:
+    lost = {"doc": "gone.txt", "start": 0, "end": 3, "text": "fee"}
+    late = {"doc": "b\u00e9.txt", "start": 0, "end": 3, "text": "fee"}
+    write("in/corpus/a.txt", "\ufeffThe fee.\r\nNo\ttax\f\u00a0\U0001f600\u2028 fee")
+    write("in/corpus/be\u0301.txt", "fee")
+    write("in/corpus/blank.txt", "\ufeff \n")
+    rows = (
+        shared_row(id="q 1", evidence=[*shared_row()["evidence"], late, lost], category="multi_hop", answers=["", "x"]),
+        shared_row(id="q2", evidence=[late, lost], category="multi_hop", answers=[""]),
+        shared_row(id="q3", evidence=[], answer=None, doc="gone.txt"),
+        shared_row(id="q4", evidence=[], answer=None, doc="a.txt"),
+    )
+    write("in/golden.jsonl", rows)
+    result = run_import("shared", tmp_path / "in", tmp_path / "out")
+    assert "blank.txt: holds no text; document left out" in result.problems
+    golden = tmp_path / "in/golden.jsonl"
+    assert f"{golden}:3: document 'gone.txt' is missing; question q3 kept without" in result.problems
+    documents = load_documents(tmp_path / "out/documents")
+    reading = read_golden(tmp_path / "out/golden.jsonl", documents)
+    assert list(reading.problems) == []
+    assert [question.question_id for question in reading.questions] == ["q_1", "q2", "q3", "q4"]
+    assert [question.required_sources for question in reading.questions] == [("a.txt", "b\u00e9.txt"), (), (), ()]
+    assert [question.meta.get("document") for question in reading.questions] == [None, None, None, "a.txt"]
+
+
 def test_run_import_never_overwrites(write: Write, tmp_path: Path) -> None:
     write("in/corpus/a.txt", "The fee.")
     write("in/golden.jsonl", (shared_row(),))
@@ -502,8 +530,9 @@ def test_run_import_refuses_unknown_formats_and_sources(tmp_path: Path) -> None:
         run_import("squad", tmp_path / "none.json", tmp_path / "out")
 
 
-def test_run_import_refuses_half_characters(write: Write, tmp_path: Path) -> None:
-    source = write("x.jsonl", ({"question": "q?", "contexts": ["bad \ud800"]},))
-    with pytest.raises(GoldenError, match=r"context_0001\.txt: character 4 is half of a surrogate pair"):
-        run_import("rows", source, tmp_path / "out")
+def test_run_import_refuses_what_no_document_can_hold(write: Write, tmp_path: Path) -> None:
+    for bad, what in (("\ud800", "half of a surrogate pair"), ("\0", "NUL")):
+        source = write("x.jsonl", ({"question": "q?", "contexts": [f"bad {bad}"]},))
+        with pytest.raises(GoldenError, match=rf"context_0001\.txt: character 4 is {what}"):
+            run_import("rows", source, tmp_path / "out")
     assert not (tmp_path / "out").exists()

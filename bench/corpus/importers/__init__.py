@@ -68,6 +68,8 @@ def _safe(doc_id: str) -> str:
 
 
 def _encode(name: str, text: str) -> bytes:
+    if "\0" in text:
+        raise GoldenError(f"{name}: character {text.index(chr(0))} is NUL; expected text")
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -101,9 +101,9 @@ class Collection:
         Raises:
             GoldenError: the question has no text, or its id is taken.
         """
-        question_id = row["question_id"]
-        if not row["question"].strip():
-            refuse(where, "the question is empty", "a question in words")
+        question_id = "_".join(row["question_id"].split())
+        if not row["question"].strip() or not question_id:
+            refuse(where, "the question or its id is empty", "a question in words, and an id")
         if question_id in self.questions:
             refuse(where, f"question id {question_id!r} stands twice", "one id for each question")
         items: list[Row] = []
@@ -117,18 +117,37 @@ class Collection:
             self.problems += [f"{where}: {reason}; question {question_id} kept out" for reason in reasons]
             return
         self.problems += [f"{where}: {miss}; question {question_id} kept with the part located" for miss in misses]
-        self.questions[question_id] = {**row, "evidence": items}
+        if row.get("document") is not None and row["document"] not in self.documents:
+            self.problems.append(
+                f"{where}: document {row['document']!r} is missing; question {question_id} kept without"
+            )
+        self.questions[question_id] = self._fit({**row, "question_id": question_id, "evidence": items})
 
     def result(self) -> ImportResult:
         """Everything collected.
 
         Raises:
-            GoldenError: there is no document or no question.
+            GoldenError: no question could be kept.
         """
+        empty = [doc_id for doc_id, text in self.documents.items() if not text.strip().strip("\ufeff")]
+        for doc_id in empty:
+            del self.documents[doc_id]
+            self.problems.append(f"{doc_id}: holds no text; document left out")
         if not self.questions:
             first = f"; first problem: {self.problems[0]}" if self.problems else ""
             raise GoldenError(f"nothing to import: no question could be kept{first}")
         return ImportResult(list(self.documents.items()), list(self.questions.values()), self.problems)
+
+    def _fit(self, row: Row) -> Row:
+        """The row without claims about documents that hold none of its evidence, and without empty answers."""
+        held = {span["doc_id"] for item in row["evidence"] for span in item.get("alternatives", [item])}
+        sources = [doc_id for doc_id in row.get("required_sources", ()) if doc_id in held]
+        optional = {
+            "answers": [answer for answer in row.get("answers", ()) if answer],
+            "required_sources": sources if len(sources) > 1 else [],
+            "document": row.get("document") if row.get("document") in self.documents else None,
+        }
+        return {key: value for key, value in {**row, **optional}.items() if value or key not in optional}
 
     def _locate(self, where: str, quote: Quote, misses: list[str]) -> Row | None:
         if quote.doc_id is not None and quote.doc_id not in self.documents:

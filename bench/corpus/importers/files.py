@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -57,7 +58,7 @@ def shorten(text: str, width_chars: int = 60) -> str:
 
 def file_name(title: str, suffix: str, taken: Iterable[str]) -> str:
     """Return a file name for ``title``, safe on every system and not (but for case) one of ``taken``."""
-    stem = re.sub(r"[^\w.-]+", "_", title).strip("._")[:80] or "untitled"
+    stem = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", title)).strip("._")[:80] or "untitled"
     used = {name.casefold() for name in taken}
     name, number = stem + suffix, 1
     while name.casefold() in used:
@@ -81,7 +82,7 @@ def read_text(path: Path, *, encoding: str = "utf-8") -> str:
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Return doc_id and text of every file under ``folder``; hidden ones are left out.
+    """Return doc_id (NFC) and text of every file under ``folder``; hidden ones are left out.
 
     Raises:
         GoldenError: it is no folder, or a file is not UTF-8 text.
@@ -90,7 +91,8 @@ def read_folder(folder: Path) -> dict[str, str]:
         refuse(str(folder), "no such folder", "a folder of documents")
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     names = [(path, path.relative_to(folder)) for path in paths]
-    return {name.as_posix(): read_text(path) for path, name in names if not any(p.startswith(".") for p in name.parts)}
+    shown = [(path, name) for path, name in names if not any(part.startswith(".") for part in name.parts)]
+    return {unicodedata.normalize("NFC", name.as_posix()): read_text(path) for path, name in shown}
 
 
 def read_json(path: Path) -> Any:

@@ -55,7 +55,8 @@ def read(source: Path) -> ImportResult:
             f"{source}: no folder {folder.name}/ beside it; {count} distinct contexts became documents"
         )
     for number, ((where, row), texts) in enumerate(zip(rows, contexts, strict=True)):
-        found.add(where, _question(where, row, f"{source.stem}-{number:04d}"), [Quote(text, None) for text in texts])
+        question = _question(where, row, f"{source.stem}-{number:04d}")
+        found.add(where, question, [Quote(text, None) for text in texts if question["answerable"]])
     retrieved = sum(_first(row, _CONTEXTS)[0] in _RETRIEVED for _, row in rows)
     if retrieved:
         found.problems.append(f"{source}: {retrieved} rows have retrieved contexts only; taken as evidence, unreviewed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 from bench.corpus.importers.base import Collection, ImportResult, Quote
@@ -30,7 +31,8 @@ def read(source: Path) -> ImportResult:
 
 def _quote(where: str, item: Row, *, exact: bool) -> Quote:
     span = (get(where, item, "start", int), get(where, item, "end", int))
-    return Quote(get(where, item, "text", str), get(where, item, "doc", str), span, exact)
+    doc_id = unicodedata.normalize("NFC", get(where, item, "doc", str))
+    return Quote(get(where, item, "text", str), doc_id, span, exact)
 
 
 def _question(where: str, row: Row, quotes: list[Quote]) -> Row:
@@ -47,6 +49,8 @@ def _question(where: str, row: Row, quotes: list[Quote]) -> Row:
     }
     if row.get("answers"):
         result["answers"] = get(where, row, "answers", list)
+        if not all(isinstance(text, str) for text in result["answers"]):
+            refuse(where, f"'answers' is {row['answers']!r}", "a list of strings")
     sources = list(dict.fromkeys(quote.doc_id for quote in quotes))
     if category.startswith("multi_hop") and len(sources) > 1:
         result["required_sources"] = sources
