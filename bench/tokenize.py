@@ -79,7 +79,8 @@ class TiktokenTokenizer:
         if text.isascii():
             return byte_starts
         data = np.frombuffer(text.encode(), dtype=np.uint8)
-        return (np.cumsum((data & 0xC0) != 0x80) - 1)[byte_starts]
+        characters: Ints = np.cumsum((data & 0xC0) != 0x80, dtype=np.int64) - 1
+        return characters[byte_starts]
 
     def count(self, texts: Sequence[str]) -> Ints:
         """Return the number of tokens of each text."""
