@@ -53,12 +53,12 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _repair(golden: Path, documents: tuple[Document, ...], target: Path) -> int:
     done = repair(golden, documents, target)
-    print(f"repaired: {len(done.moves)} evidence items moved")
+    print(f"evidence items moved: {len(done.moves)}")
     for move in done.moves:
         print(move)
     print(f"{target}: {len(done.lines)} rows written")
     if done.lost:
-        print(f"kept out: {len(done.lost)} problems could not be repaired")
+        print(f"rows kept out, as they could not be repaired: {done.rows_lost}")
         for problem in done.lost:
             print(problem)
     return 2 if done.lost else 0

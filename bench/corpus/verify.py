@@ -64,7 +64,7 @@ def overlaps(question: GoldenQuestion) -> bool:
 
 def _counts(counter: Counter[str]) -> str:
     shown = ", ".join(f"{name} {count}" for name, count in counter.most_common(MAX_NAMES))
-    return shown + (f" and {len(counter) - MAX_NAMES} more" if len(counter) > MAX_NAMES else "")
+    return (shown or "none") + (f" and {len(counter) - MAX_NAMES} more" if len(counter) > MAX_NAMES else "")
 
 
 def _names(ids: Iterable[str]) -> str:
@@ -75,11 +75,12 @@ def _names(ids: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class Repair:
-    """What a repair did: lines of the copy, what was moved, and what had to be kept out."""
+    """What a repair did: lines of the copy, what was moved, the problems of the rows that were kept out."""
 
     lines: list[str] = field(default_factory=list)
     moves: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    rows_lost: int = 0
 
 
 def repair(path: Path, documents: Sequence[Document], target: Path) -> Repair:
@@ -97,7 +98,9 @@ def repair(path: Path, documents: Sequence[Document], target: Path) -> Repair:
     texts = {document.doc_id: document.text for document in documents}
     reading, done = Reading(path), Repair()
     seen: dict[str, int] = {}
-    for row in read_rows(reading):
+    rows = read_rows(reading)
+    done.rows_lost = len(reading.problems)  # lines that hold no JSON object
+    for row in rows:
         data: dict[str, Any] = row.data
         moves: list[str] = []
         question, problems = parse_row(data, texts)
@@ -107,6 +110,7 @@ def repair(path: Path, documents: Sequence[Document], target: Path) -> Repair:
         if question and question.question_id in seen:
             problems = [f"question_id {question.question_id!r} is that of line {seen[question.question_id]}"]
         reading.report(row.line, problems)
+        done.rows_lost += bool(problems)
         if question and not problems:
             seen[question.question_id] = row.line
             done.lines.append(json.dumps(data, ensure_ascii=False) if moves else row.source.rstrip("\r"))
