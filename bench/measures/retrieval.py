@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.errors import ConfigError
 from bench.layout import Layout
 from bench.measures.chunking import CHUNKING_MEASURES, Holding
 from bench.measures.compat import TEXT_MEASURES, K
@@ -77,9 +78,11 @@ def score_retrieval(
             characters.
 
     Raises:
-        ConfigError: unknown rules.
+        ConfigError: unknown rules, or a negative relevance.
         CorpusError: a span names an unknown document or leaves its text.
     """
+    if not relevance >= 0:
+        raise ConfigError(f"relevance is {relevance}: give 0 (one character), a share up to 1, or a number of characters")
     by_id = {ranking.question_id: ranking for ranking in rankings}
     ordered = [by_id.get(question.question_id) for question in questions]
     point = _Point(questions, chunks, ordered, layout, texts, cuts, rules_of(rules), relevance)
@@ -158,8 +161,8 @@ def _rank_columns(point: _Point, gold: Gold) -> Columns:
 def _judged(point: _Point, gold: Gold) -> list[Judged]:
     """Return every ranking with the relevant chunks of the index and the evidence items they hold."""
     holding = Holding.of(gold, point.layout.place([chunk.span for chunk in point.chunks if chunk.span is not None]))
-    needed = np.maximum(point.relevance * gold.sizes if point.relevance <= 1 else point.relevance, 1)
-    enough = holding.shared >= np.broadcast_to(needed, gold.sizes.shape)[holding.row]
+    wanted = point.relevance * gold.sizes if point.relevance <= 1 else np.minimum(point.relevance, gold.sizes)
+    enough = holding.shared >= np.maximum(wanted, 1)[holding.row]
     item = gold.item[holding.row[enough]]
     relevant: list[dict[int, set[int]]] = [{} for _ in point.questions]
     rows = np.stack((gold.lane[item], item, holding.chunk[enough]), axis=1)
