@@ -36,9 +36,10 @@ class Family:
 def signs(clusters: int, resamples: int, seed: int) -> tuple[Array, bool]:
     """Sign patterns, shape (patterns, clusters), and whether they are all there are (up to 12 clusters)."""
     if clusters <= EXACT_CLUSTERS:
-        return np.array(list(itertools.product((1.0, -1.0), repeat=clusters))).reshape(-1, clusters), True
+        every = list(itertools.product((1.0, -1.0), repeat=clusters))
+        return np.asarray(every, dtype=np.float64).reshape(-1, clusters), True
     drawn = np.random.default_rng(seed).integers(0, 2, (resamples, clusters), dtype=np.int8)
-    return drawn * 2.0 - 1.0, False
+    return np.asarray(drawn * 2.0 - 1.0, dtype=np.float64), False
 
 
 def compare(scores: Scores, pairs: Index, *, resamples: int = RESAMPLES, seed: int = 0) -> Family:

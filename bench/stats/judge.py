@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from bench.errors import ConfigError
 from bench.stats.resample import percentile_interval
-from bench.stats.scores import Array, Index, Scores
+from bench.stats.scores import Array, Scores
 
 MIN_YOUDEN = 1.1
 
@@ -38,7 +39,7 @@ class JudgeQuality:
 
 
 def rogan_gladen(rate: Array, tpr: Array | float, tnr: Array | float) -> Array:
-    """True rate behind a judged one: (rate + TNR - 1) / (TPR + TNR - 1), within [0, 1]. Source: Rogan & Gladen (1978)."""
+    """True rate behind a judged one: (rate + TNR - 1) / (TPR + TNR - 1), kept in [0, 1] (Rogan & Gladen 1978)."""
     return np.clip((rate + tnr - 1) / (np.asarray(tpr) + tnr - 1), 0.0, 1.0)
 
 
@@ -46,8 +47,8 @@ def refuse(quality: JudgeQuality) -> None:
     """Raise ConfigError for a judge whose error rates admit no correction."""
     if not quality.usable:
         raise ConfigError(
-            f"judge_quality: TPR {quality.tpr:.2f} + TNR {quality.tnr:.2f} = {quality.tpr + quality.tnr:.2f}; a corrected rate "
-            f"needs more than {MIN_YOUDEN}: use a better judge, or label more cases"
+            f"judge_quality: TPR {quality.tpr:.2f} + TNR {quality.tnr:.2f} = {quality.tpr + quality.tnr:.2f}; "
+            f"a corrected rate needs more than {MIN_YOUDEN}: use a better judge, or label more cases"
         )
 
 
@@ -85,28 +86,25 @@ def _resampled_quality(quality: JudgeQuality, resamples: int, rng: np.random.Gen
     return tpr, tnr
 
 
-def vote_bootstrap(votes: list[Array], clusters: Index, drawn: Array, *, seed: int = 0) -> Array:
-    """Resample clusters, and within each question its votes: means of one point, shape (resamples, 1).
+def vote_bootstrap(scores: Scores, point: int, votes: Mapping[int, Array], drawn: Array, *, seed: int = 0) -> Array:
+    """Resample documents, and within each question the judge's votes: means of one point, shape (resamples, 1).
 
+    A question's resampled score is its recorded one, moved by how far its resampled votes stand from its votes.
     Slightly wide on purpose: the spread between questions holds part of the votes' spread already.
 
     Args:
-        votes: for each question the values of its repeated verdicts, each of shape (votes,).
-        clusters: document number of each question.
+        scores: the matrix; only questions scored for the point count.
+        point: its column.
+        votes: repeated verdicts by row of the matrix; a row without them keeps its score.
         drawn: how often each cluster is drawn, shape (resamples, clusters).
         seed: of the vote draws.
     """
     rng = np.random.default_rng(seed)
     total, count = np.zeros(len(drawn)), np.zeros(len(drawn))
-    for cluster, values in zip(clusters, votes, strict=True):
-        picked = rng.integers(0, len(values), (len(drawn), len(values)))
-        total += drawn[:, cluster] * values[picked].mean(axis=1)
-        count += drawn[:, cluster]
+    for row in np.flatnonzero(scores.scored[:, point]):
+        times = drawn[:, scores.clusters[row]]
+        own = votes.get(int(row))
+        moved = 0.0 if own is None else own[rng.integers(0, len(own), (len(drawn), len(own)))].mean(axis=1) - own.mean()
+        total += times * (scores.values[row, point] + moved)
+        count += times
     return (total / np.maximum(count, 1))[:, None]
-
-
-def judged_boot(scores: Scores, point: int, votes: dict[int, Array], drawn: Array, *, seed: int = 0) -> Array:
-    """Resampled means of one point, shape (resamples, 1); a question without ``votes`` keeps its one score."""
-    rows = np.flatnonzero(scores.scored[:, point])
-    values = [votes.get(int(row), scores.values[row : row + 1, point]) for row in rows]
-    return vote_bootstrap(values, scores.clusters[rows], drawn, seed=seed)

@@ -22,7 +22,7 @@ def dominates(values: Array) -> Mask:
 
 def front(values: Array) -> Mask:
     """Points that none dominates, shape (points,)."""
-    return ~dominates(values).any(axis=0)
+    return np.asarray(~dominates(values).any(axis=0))
 
 
 def front_probability(boots: list[Array]) -> tuple[Array, int]:

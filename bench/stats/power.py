@@ -42,7 +42,7 @@ def detectable(error: float, alpha: float = 0.05, power: float = 0.8, df: float 
 def questions_needed(
     error: float, n: int, difference: float, alpha: float = 0.05, power: float = 0.8, df: float = math.inf
 ) -> int:
-    """Questions in all that would find ``difference``, when n of them gave ``error`` and new documents are like these."""
+    """Questions in all that would find ``difference``, when n of them gave ``error`` and new ones are like these."""
     return math.ceil(n * (detectable(error, alpha, power, df) / difference) ** 2 - 1e-9)
 
 
@@ -51,5 +51,7 @@ def too_small(questions: int, clusters: int) -> str:
     if questions < MIN_QUESTIONS:
         return f"{questions} scored questions; at least {MIN_QUESTIONS} are needed before a winner is named"
     if clusters < MIN_CLUSTERS:
-        return f"the questions stand on {clusters} documents; at least {MIN_CLUSTERS} are needed before a winner is named"
+        return (
+            f"the questions stand on {clusters} documents; at least {MIN_CLUSTERS} are needed before a winner is named"
+        )
     return ""

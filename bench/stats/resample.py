@@ -68,7 +68,7 @@ def bca_interval(observed: Array, boot: Array, jackknife: Array, level: float = 
     bounds = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         shifted = bias + ndtri(tail)
-        share = ndtr(bias + shifted / (1 - acceleration * shifted))
+        share = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-9))
         ordered = [np.quantile(boot[:, j], share[j]) for j in range(boot.shape[1])]
         bounds.append(np.where(spread > 0, ordered, observed))
     return np.array(bounds)

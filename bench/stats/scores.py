@@ -1,4 +1,4 @@
-"""The matrix that every statistic starts from: questions x points, with what was scored and the cluster of each question."""
+"""The matrix that every statistic starts from: questions x points, what was scored, and each question's cluster."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Scores:
     @property
     def n_questions(self) -> int:
         """Questions (rows)."""
-        return self.values.shape[0]
+        return len(self.values)
 
     @property
     def n_points(self) -> int:
         """Points (columns)."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def n_clusters(self) -> int:

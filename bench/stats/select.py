@@ -46,7 +46,7 @@ def split(clusters: Index, categories: Sequence[str], *, confirm: float = 0.5, s
 
 
 def selection_frequency(boot: Array) -> Array:
-    """Share of resamples in which each point is the best, shape (points,); ties share. ``boot``: (resamples, points)."""
+    """Share of the resamples ``boot`` (resamples, points) in which each point is the best, shape (points,)."""
     best = boot >= boot.max(axis=1, keepdims=True) - 1e-12
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
