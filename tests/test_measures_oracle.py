@@ -105,9 +105,7 @@ def test_more_context_never_loses_recall(world: World) -> None:
 @settings(max_examples=150, deadline=None)
 @given(worlds(), st.data())
 def test_repeated_hits_keep_every_share_within_its_range(world: World, data: st.DataObject) -> None:
-    again = [
-        Ranking(found.question_id, found.hits * data.draw(st.integers(1, 3))) for found in world.rankings
-    ]
+    again = [Ranking(found.question_id, found.hits * data.draw(st.integers(1, 3))) for found in world.rankings]
     doubled = World(world.documents, world.questions, world.chunks, again)
     for row in doubled.scores().values():
         for name, score in row.items():

@@ -82,7 +82,9 @@ def score_retrieval(
         CorpusError: a span names an unknown document or leaves its text.
     """
     if not relevance >= 0:
-        raise ConfigError(f"relevance is {relevance}: give 0 (one character), a share up to 1, or a number of characters")
+        raise ConfigError(
+            f"relevance is {relevance}: give 0 (one character), a share up to 1, or a number of characters"
+        )
     by_id = {ranking.question_id: ranking for ranking in rankings}
     ordered = [by_id.get(question.question_id) for question in questions]
     point = _Point(questions, chunks, ordered, layout, texts, cuts, rules_of(rules), relevance)

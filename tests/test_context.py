@@ -1,0 +1,80 @@
+"""Cuts of a ranking and the context made of them. The oracle tests hold the exactness of budgets on random worlds."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.context import build_context, cut_k, cut_tokens, cut_whole
+from bench.errors import ChunkingError, ConfigError
+from bench.layout import Layout
+from bench.types import Document, Hit, Span
+from tests.measuring import Words
+
+TEXT = "one two three four five. six seven eight"
+LAYOUT = Layout.of([Document("d", TEXT), Document("a", "alpha beta")], Words())
+HITS = (
+    Hit(0, 0.9, Span("d", 14, 24)),  # four five.
+    Hit(1, 0.8, Span("d", 0, 13)),  # one two three
+    Hit(1, 0.7, Span("d", 0, 13)),
+    Hit(2, 0.6, Span("a", 0, 5)),
+)
+
+
+def said(spans: list[Span]) -> list[str]:
+    texts = {"d": TEXT, "a": "alpha beta"}
+    return [texts[span.doc_id][span.start : span.end] for span in spans]
+
+
+def test_first_k_keeps_rank_order_and_repetition() -> None:
+    assert said(cut_k(HITS, 3)) == ["four five.", "one two three", "one two three"]
+    assert len(cut_k(HITS, 99)) == 4
+    assert cut_k((), 3) == []
+
+
+@pytest.mark.parametrize(
+    ("budget", "filled", "whole"),
+    [
+        (1, ["four "], []),
+        (3, ["four five."], ["four five."]),
+        (4, ["four five.", "one "], ["four five."]),
+        (6, ["four five.", "one two three"], ["four five.", "one two three"]),
+        (8, ["four five.", "one two three", "one two "], ["four five.", "one two three"]),
+        (99, ["four five.", "one two three", "one two three", "alpha"], None),
+    ],
+)
+def test_a_budget_cuts_the_last_chunk_or_stops_before_it(
+    budget: int, filled: list[str], whole: list[str] | None
+) -> None:
+    assert said(cut_tokens(HITS, budget, LAYOUT)) == filled
+    assert said(cut_whole(HITS, budget, LAYOUT)) == (filled if whole is None else whole)
+
+
+def test_whole_does_not_jump_over_a_chunk_to_a_smaller_one() -> None:
+    assert said(cut_whole((HITS[0], HITS[1], HITS[3]), 4, LAYOUT)) == ["four five."]
+
+
+def test_tokens_are_those_that_start_in_the_span_of_the_whole_text() -> None:
+    context = build_context([Span("d", 1, 6)], {"d": TEXT}, LAYOUT)  # "ne tw": only "two" starts here
+    assert (context.passages, context.tokens) == (("ne tw",), 1)
+
+
+def test_context_by_rank_and_by_position() -> None:
+    pieces = cut_k(HITS, 4)
+    texts = {"d": TEXT, "a": "alpha beta"}
+    ranked = build_context(pieces, texts, LAYOUT)
+    assert ranked.passages == ("four five.", "one two three", "one two three", "alpha")
+    assert ranked.tokens == 10
+    placed = build_context(pieces, texts, LAYOUT, order="position")
+    assert placed.passages == ("alpha", "one two three", "one two three", "four five.")
+    assert placed.spans[0] == Span("a", 0, 5)
+    assert build_context([], texts, LAYOUT) == type(ranked)((), (), 0)
+
+
+def test_an_unknown_order_is_refused_with_the_near_name() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'position'"):
+        build_context([], {}, LAYOUT, order="positions")
+
+
+def test_a_hit_without_a_source_span_is_never_guessed() -> None:
+    with pytest.raises(ChunkingError, match="chunk 7 has no source span"):
+        cut_k((Hit(7, 1.0, None),), 1)
