@@ -148,6 +148,15 @@ def test_displaced_quotes_are_moved_and_reported(
     assert problem.startswith(f"{golden}:1: moved to a.txt [{expected[0]}, {expected[1]}), {reason}: ")
 
 
+def test_evidence_given_twice_counts_once_and_blank_quotes_not_at_all(write: Write, tmp_path: Path) -> None:
+    write("corpus/a.txt", "The fee. The end.")
+    blank = [{"doc": "a.txt", "start": 0, "end": 3, "text": text} for text in ("", " \n")]
+    golden = write("golden.jsonl", (shared_row(evidence=[*shared_row()["evidence"] * 2, *blank]),))
+    result = IMPORTERS["shared"](tmp_path)
+    assert [places(item) for item in result.questions[0]["evidence"]] == [[("a.txt", 4, 7)], [("a.txt", 0, 3)]]
+    assert result.problems == [f"{golden}:1: an empty quote; question q1 kept with the part located"]
+
+
 def test_part_located_is_kept_and_nothing_located_is_kept_out(write: Write, tmp_path: Path) -> None:
     write("corpus/a.txt", "The fee.")
     absent = {"doc": "a.txt", "start": 0, "end": 3, "text": "tax"}
@@ -230,7 +239,7 @@ def test_chroma_csv(write: Write, tmp_path: Path) -> None:
     [
         ("question,references\nq,[]\n", "q.csv:1: column 'corpus_id' is missing"),
         ('question,references,corpus_id\n"a\nb",[],none\n', "q.csv:2: no text of corpus 'none'"),
-        ("question,references,corpus_id\nq,nope,c\n", "q.csv:2: 'references' is not JSON"),
+        ('question,references,corpus_id\n"a\nb",[],c\n\nq,nope,c\n', "q.csv:5: 'references' is not JSON"),
         ("question,references,corpus_id\nq,[],c\nq,[]\n", "q.csv:3: 2 cells; expected 3"),
         ('question,references,corpus_id\n"q,[],c\n', "q.csv:2: not CSV"),
         ("question,references,corpus_id\nq,[],c\n", "nothing to import"),
@@ -312,19 +321,26 @@ def test_squad_refuses(write: Write, value: Any, message: str) -> None:
 
 
 def beir_folder(write: Write) -> None:
-    write("b/corpus.jsonl", ({"_id": "d/1", "title": "Fees", "text": "Five."}, {"_id": "d:1", "text": "Nine."}))
+    write(
+        "b/corpus.jsonl",
+        (
+            {"_id": "d/1", "title": "Fees", "text": "Five."},
+            {"_id": "d:1", "text": "Nine."},
+            {"_id": "z", "text": "No."},
+        ),
+    )
     write("b/queries.jsonl", ({"_id": "1", "text": "Which fee?"}, {"_id": "2", "text": "Unjudged?"}))
-    write("b/qrels/test.tsv", "query-id\tcorpus-id\tscore\r\n1\td/1\t2\r\n1\td:1\t0\r\n")
+    write("b/qrels/test.tsv", "query-id\tcorpus-id\tscore\r\n1\td/1\t2\r\n1\tz\t0\r\n")
 
 
 def test_beir_judgements_are_evidence_over_the_whole_text(write: Write, tmp_path: Path) -> None:
     beir_folder(write)
     write("b/qrels/train.tsv", "1\td:1\t1\n1\tgone\t1\n9\td/1\t1\n")
     result = IMPORTERS["beir"](tmp_path / "b")
-    assert result.documents == [("d_1.txt", "Fees\n\nFive."), ("d_1_2.txt", "Nine.")]
+    assert result.documents == [("d_1.txt", "Fees\n\nFive."), ("d_1_2.txt", "Nine."), ("z.txt", "No.")]
     (row,) = result.questions
     assert [places(item) for item in row["evidence"]] == [[("d_1.txt", 0, 11)], [("d_1_2.txt", 0, 5)]]
-    assert row["meta"] == {"evidence": "whole documents", "relevance": {"d/1": 2.0, "d:1": 1.0, "gone": 1.0}}
+    assert row["meta"] == {"evidence": "whole documents", "relevance": {"d/1": 2.0, "z": 0.0, "d:1": 1.0, "gone": 1.0}}
     missing, unjudged, unknown = result.problems
     assert "queries.jsonl:1: document 'corpus-id gone' is missing; question 1 kept with the part located" in missing
     assert "1 queries have no judgement; kept out" in unjudged
@@ -393,7 +409,7 @@ def test_rows_without_documents_make_them_and_say_so(write: Write) -> None:
     first, second, third = result.questions
     assert [places(item) for item in first["evidence"]] == [[("context_0001.txt", 0, 5)], [("context_0002.txt", 0, 6)]]
     assert (first["answer"], first["answers"]) == ("x", ["x", "y"])
-    assert (second["category"], third["answerable"]) == ("easy", False)
+    assert (second["category"], third["answerable"], third["evidence"]) == ("easy", False, [])
     made, kept_out, retrieved = result.problems
     assert "no folder documents/ beside it; 2 distinct contexts became documents" in made
     assert "rows[2]: no evidence given; question 2 kept out" in kept_out

@@ -79,8 +79,9 @@ class Source:
 
 
 def _every(text: str, quote: str) -> list[tuple[int, int]]:
+    """Every place of ``quote`` that does not overlap the one before; none where it is empty."""
     places, start = [], text.find(quote)
-    while start >= 0:
+    while quote and start >= 0:
         places.append((start, start + len(quote)))
         start = text.find(quote, start + len(quote))
     return places
@@ -158,7 +159,8 @@ class Collection:
             others = [] if quote.exact else [place for place in self._search(quote) if place != given]
             return self._evidence([given, *others])
         if not quote.text.strip():
-            misses.append(f"offsets {quote.span} select no text of {quote.doc_id}" if quote.span else "an empty quote")
+            bare = quote.span is not None and not quote.text
+            misses.append(f"offsets {quote.span} select no text of {quote.doc_id}" if bare else "an empty quote")
             return None
         places = self._search(quote)
         loosely = not places
