@@ -1,0 +1,130 @@
+"""From query vectors to rankings. Every way of ranking is a dataclass with one method, ``rank``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from bench.errors import ConfigError
+from bench.types import Chunk, Cuts, Floats, GoldenQuestion, Hit, Ints, Ranking
+
+MAX_TIMED = 100
+
+
+class Searchable(Protocol):
+    """What a retriever needs of an index; ids are positions in the chunking, -1 where fewer were found."""
+
+    def search(self, queries: Floats, depth: int, within: Ints | None = None) -> tuple[Floats, Ints]:
+        """Return scores and ids, each of shape (queries, found), best first, ties by ascending id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalInput:
+    """Everything that a way of ranking may look at: texts of both sides, vectors of both sides, the index.
+
+    Attributes:
+        questions: what is asked, with its scope of documents.
+        query_vectors: unit vectors, shape (questions, dim).
+        chunks: the chunking, in canonical order (document id, then start).
+        chunk_vectors: unit vectors of the chunks' indexed texts, shape (chunks, dim).
+        index: searches ``chunk_vectors``.
+        depth: how many hits each question needs; see ``needed_depth``.
+    """
+
+    questions: Sequence[GoldenQuestion]
+    query_vectors: Floats
+    chunks: Sequence[Chunk]
+    chunk_vectors: Floats
+    index: Searchable
+    depth: int
+
+
+class Retriever(Protocol):
+    """A way of ranking; its fields are what ``conf/retriever/<name>.yaml`` sets."""
+
+    def rank(self, given: RetrievalInput) -> list[Ranking]:
+        """Return one ranking a question, in the order of the questions, of at most ``given.depth`` hits."""
+        ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Inner product of unit vectors: score descending, then canonical chunk order."""
+
+    def rank(self, given: RetrievalInput) -> list[Ranking]:
+        """See ``Retriever.rank``. Questions of one scope are searched together, exactly, within their documents.
+
+        Raises:
+            ConfigError: there are not as many query vectors as questions.
+        """
+        if len(given.query_vectors) != len(given.questions):
+            counts = f"{len(given.query_vectors)} query vectors for {len(given.questions)} questions"
+            raise ConfigError(f"retriever: got {counts}; embed every question once")
+        scopes: dict[tuple[str, ...] | None, list[int]] = {}
+        for row, question in enumerate(given.questions):
+            scopes.setdefault(question.scope, []).append(row)
+        rankings: dict[int, Ranking] = {}
+        for scope, rows in scopes.items():
+            within = None if scope is None else in_documents(given.chunks, scope)
+            scores, ids = given.index.search(given.query_vectors[rows], given.depth, within)
+            for row, row_scores, row_ids in zip(rows, scores.tolist(), ids.tolist(), strict=True):
+                rankings[row] = ranking(given.questions[row], row_ids, row_scores, given.chunks)
+        return [rankings[row] for row in range(len(given.questions))]
+
+
+def in_documents(chunks: Sequence[Chunk], doc_ids: Sequence[str]) -> Ints:
+    """Return the positions of the chunks that are handed over from the given documents, ascending."""
+    wanted = set(doc_ids)
+    sources = (chunk.delivered or chunk.span for chunk in chunks)
+    return np.array([i for i, source in enumerate(sources) if source and source.doc_id in wanted], dtype=np.int64)
+
+
+def ranking(question: GoldenQuestion, ids: Sequence[int], scores: Sequence[float], chunks: Sequence[Chunk]) -> Ranking:
+    """Return the ranking of one question from ids and scores, best first; ids of -1 (nothing found) are dropped."""
+    hits = (Hit(i, score, chunks[i].delivered) for i, score in zip(ids, scores, strict=True) if i >= 0)
+    return Ranking(question.question_id, tuple(hits))
+
+
+def needed_depth(chunk_tokens: Ints, cuts: Cuts) -> int:
+    """Return the smallest depth at which any ranking fills every cut: one search then serves all of them.
+
+    The worst ranking for a token budget is the one of the smallest chunks.
+
+    Args:
+        chunk_tokens: tokens handed over for each chunk, in the budget tokenizer, shape (chunks,).
+        cuts: the cuts to fill.
+    """
+    filled = np.cumsum(np.sort(chunk_tokens))
+    for_budget = int(np.searchsorted(filled, max(cuts.tokens, default=0), side="left")) + 1 if cuts.tokens else 0
+    return min(max(for_budget, *cuts.ks, 0), len(chunk_tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Wall-clock milliseconds of ranking one question alone, over ``n`` questions; None where there is none."""
+
+    p50_ms: float | None
+    p99_ms: float | None
+    n: int
+
+
+def latency(retriever: Retriever, given: RetrievalInput, seed: int = 0) -> Latency:
+    """Time ``retriever`` on a seeded sample of at most 100 single questions, after one that is not timed."""
+    count = len(given.questions)
+    sample = np.random.default_rng(seed).permutation(count)[:MAX_TIMED]
+    singles = [replace(given, questions=[given.questions[i]], query_vectors=given.query_vectors[i : i + 1]) for i in sample]
+    if not singles:
+        return Latency(None, None, 0)
+    retriever.rank(singles[0])
+    times_ms = []
+    for single in singles:
+        start = time.perf_counter()
+        retriever.rank(single)
+        times_ms.append(1000 * (time.perf_counter() - start))
+    p50, p99 = np.percentile(times_ms, [50, 99])
+    return Latency(float(p50), float(p99), len(singles))
