@@ -38,15 +38,19 @@ def _chosen(decision: Mapping[str, Any]) -> list[str]:
     row, best = find_row(decision, decision["chosen"]["label"]), decision["best"]
     lines = [f"Chosen: {row['label']}", f"  {decision['objective']['measure']} {score(decision, row)}"]
     lines += [f"  {_confirmed(decision)}", f"  costs: {cost_words(row['cost'])}"]
+    limit = decision["options"]["rules"]["give_up"]
+    near = "" if limit is None else f", at most {points_of(limit, decision)} below it"
     others = len(decision["alike"]) - 1
     if decision["verdict"] == "winner":
         lines.append(f"Why: better than every other setting (adjusted over all pairs, p ≤ {alpha(decision):g}).")
     elif row["label"] == best["label"]:
         lines.append(
-            f"Why: the highest score, and the cheapest of the {others + 1} settings that cannot be told apart."
+            f"Why: the highest score, and the cheapest of the {others + 1} settings that cannot be told apart{near}."
         )
     else:
-        lines.append(f"Why: the cheapest of {others + 1} settings that cannot be told from the best, {best['label']}.")
+        lines.append(
+            f"Why: the cheapest of {others + 1} settings that cannot be told from the best, {best['label']}{near}."
+        )
     return lines + _given_up(decision, row)
 
 
@@ -62,7 +66,9 @@ def _given_up(decision: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
         f"that one in {best['wins']:.0%}."
     ]
     found = decision["detectable"]
-    if found and lost["high"] > found["difference"]:
+    if lost["p_adjusted"] <= alpha(decision):
+        lines.append(f"WARNING: once all questions are counted, {lost['to']} is better beyond chance.")
+    elif found and lost["high"] > found["difference"]:
         lines.append(
             f"WARNING: too few questions to rule out a loss of {points_of(lost['high'], decision)}; "
             "to limit what may be given up: --give-up 0.02"
@@ -77,8 +83,8 @@ def _confirmed(decision: Mapping[str, Any]) -> str:
         clean = "" if len(part["openings"]) < 2 else f"; opened {len(part['openings'])} times, so no longer untouched"
         return (
             f"confirmed on {part['confirmation_questions']} questions that did not choose it: "
-            f"{value(part['confirmed_score'])} [{value(low)}, {value(high)}]; {value(part['selected_score'])} where it was chosen, "
-            f"so {points_of(part['optimism'], decision)} of optimism{clean}"
+            f"{value(part['confirmed_score'])} [{value(low)}, {value(high)}]; {value(part['selected_score'])} "
+            f"where it was chosen, so {points_of(part['optimism'], decision)} of optimism{clean}"
         )
     nested = part["nested"]
     return (
@@ -90,16 +96,18 @@ def _confirmed(decision: Mapping[str, Any]) -> str:
 
 def _alike(decision: Mapping[str, Any]) -> list[str]:
     chosen = (decision["chosen"] or {}).get("label")
-    others = [one for one in decision["alike"] if one["label"] != chosen]
+    others = [one for one in decision["alike"] if one["label"] != chosen and one["p_adjusted"] > alpha(decision)]
+    apart = [one["label"] for one in decision["alike"] if one["p_adjusted"] <= alpha(decision)]
+    told = [f"Told from it only once all questions are counted: {', '.join(apart)}"] if apart else []
     if not others:
-        return []
+        return told
     base = find_row(decision, chosen or decision["best"]["label"])["cost"]
     lines = ["", f"Cannot be told from {'it' if decision['chosen'] else 'the highest'}:"]
     for one in others[:SHOWN]:
         row = find_row(decision, one["label"])
         p = f"adjusted p = {one['p_adjusted']:.2g}"
         lines.append(f"  {one['label']}: {value(row['mean'])} ({p}); {_other_costs(row['cost'], base)}")
-    return lines + more(others)
+    return lines + more(others) + told
 
 
 def _other_costs(cost: Mapping[str, float | None], base: Mapping[str, float | None]) -> str:

@@ -103,8 +103,11 @@ def vote_bootstrap(scores: Scores, point: int, votes: Mapping[int, Array], drawn
     total, count = np.zeros(len(drawn)), np.zeros(len(drawn))
     for row in np.flatnonzero(scores.scored[:, point]):
         times = drawn[:, scores.clusters[row]]
-        own = votes.get(int(row))
-        moved = 0.0 if own is None else own[rng.integers(0, len(own), (len(drawn), len(own)))].mean(axis=1) - own.mean()
-        total += times * (scores.values[row, point] + moved)
+        total += times * scores.values[row, point]
         count += times
+        own = votes.get(int(row), np.zeros(1))
+        for repeat in range(int(times.max()) if np.ptp(own) > 0 else 0):
+            live = times > repeat
+            picked = rng.integers(0, len(own), (int(live.sum()), len(own)))
+            total[live] += own[picked].mean(axis=1) - own.mean()
     return (total / np.maximum(count, 1))[:, None]
