@@ -24,30 +24,30 @@ class Searchable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalInput:
+class Retrieval:
     """Everything that a way of ranking may look at: texts of both sides, vectors of both sides, the index.
 
     Attributes:
         questions: what is asked, with its scope of documents.
         query_vectors: unit vectors, shape (questions, dim).
         chunks: the chunking, in canonical order (document id, then start).
-        chunk_vectors: unit vectors of the chunks' indexed texts, shape (chunks, dim).
-        index: searches ``chunk_vectors``.
+        index: searches the vectors of the chunks' indexed texts.
         depth: how many hits each question needs; see ``needed_depth``.
+        chunk_vectors: those vectors, unit, shape (chunks, dim); None where the caller knows that nobody looks at them.
     """
 
     questions: Sequence[GoldenQuestion]
     query_vectors: Floats
     chunks: Sequence[Chunk]
-    chunk_vectors: Floats
     index: Searchable
     depth: int
+    chunk_vectors: Floats | None = None
 
 
 class Retriever(Protocol):
     """A way of ranking; its fields are what ``conf/retriever/<name>.yaml`` sets."""
 
-    def rank(self, given: RetrievalInput) -> list[Ranking]:
+    def rank(self, given: Retrieval) -> list[Ranking]:
         """Return one ranking a question, in the order of the questions, of at most ``given.depth`` hits."""
         ...
 
@@ -56,7 +56,7 @@ class Retriever(Protocol):
 class Dense:
     """Inner product of unit vectors: score descending, then canonical chunk order."""
 
-    def rank(self, given: RetrievalInput) -> list[Ranking]:
+    def rank(self, given: Retrieval) -> list[Ranking]:
         """See ``Retriever.rank``. Questions of one scope are searched together, exactly, within their documents.
 
         Raises:
@@ -105,26 +105,30 @@ def needed_depth(chunk_tokens: Ints, cuts: Cuts) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """Wall-clock milliseconds of ranking one question alone, over ``n`` questions; None where there is none."""
+class Found:
+    """Rankings of all questions, and wall-clock milliseconds of one question alone (None without questions)."""
 
+    rankings: list[Ranking]
     p50_ms: float | None
     p99_ms: float | None
-    n: int
 
 
-def latency(retriever: Retriever, given: RetrievalInput, seed: int = 0) -> Latency:
-    """Time ``retriever`` on a seeded sample of at most 100 single questions, after one that is not timed."""
-    count = len(given.questions)
-    sample = np.random.default_rng(seed).permutation(count)[:MAX_TIMED]
-    singles = [replace(given, questions=[given.questions[i]], query_vectors=given.query_vectors[i : i + 1]) for i in sample]
-    if not singles:
-        return Latency(None, None, 0)
-    retriever.rank(singles[0])
-    times_ms = []
-    for single in singles:
-        start = time.perf_counter()
-        retriever.rank(single)
-        times_ms.append(1000 * (time.perf_counter() - start))
+def retrieve(retriever: Retriever, given: Retrieval, seed: int = 0) -> Found:
+    """Rank all questions at once, then time at most 100 of them, drawn by ``seed``, one by one."""
+    rankings = retriever.rank(given)
+    times_ms = [_timed_ms(retriever, given, row) for row in _sample(len(given.questions), seed)]
+    if not times_ms:
+        return Found(rankings, None, None)
     p50, p99 = np.percentile(times_ms, [50, 99])
-    return Latency(float(p50), float(p99), len(singles))
+    return Found(rankings, float(p50), float(p99))
+
+
+def _sample(count: int, seed: int) -> list[int]:
+    return np.random.default_rng(seed).permutation(count)[:MAX_TIMED].tolist()
+
+
+def _timed_ms(retriever: Retriever, given: Retrieval, row: int) -> float:
+    single = replace(given, questions=[given.questions[row]], query_vectors=given.query_vectors[row : row + 1])
+    start = time.perf_counter()
+    retriever.rank(single)
+    return 1000 * (time.perf_counter() - start)

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -102,8 +102,8 @@ def _remedy(message: str) -> str:
 
 
 @dataclass
-class EmbeddingCost:
-    """What embedding has cost. ``forward_*`` are seconds inside the model: wall clock, and all threads' CPU."""
+class Usage:
+    """What embedding took. ``forward_*`` are seconds inside the model: wall clock, and all threads' CPU."""
 
     embedded_texts: int = 0
     embedded_tokens: int = 0
@@ -111,20 +111,25 @@ class EmbeddingCost:
     forward_s: float = 0.0
     forward_cpu_s: float = 0.0
 
+    def since(self, earlier: Usage) -> Usage:
+        """Return what was added after ``earlier``."""
+        return Usage(*(now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
+
 
 class CachedEmbedder:
-    """An embedder that computes each distinct text once per model, prompt and precision; an ``Embedder`` itself.
-
-    ``cost`` counts from the start of the process: take differences round a step.
-    """
+    """An embedder that computes each distinct text once per model, prompt and precision; an ``Embedder`` itself."""
 
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
         self.name = embedder.name
         self.fingerprint = embedder.fingerprint
         self.dim = embedder.dim
         self.usable_tokens = embedder.usable_tokens
-        self.cost = EmbeddingCost()
+        self._usage = Usage()
         self._embedder, self._cache = embedder, cache
+
+    def usage(self) -> Usage:
+        """Return what embedding took since this object was made; ``usage().since(before)`` is one step's share."""
+        return replace(self._usage)
 
     def prepare(self) -> None:
         """Read the weights now."""
@@ -144,7 +149,7 @@ class CachedEmbedder:
         keys = [self._key(text, kind) for text in texts]
         rows = {key: row for row, key in enumerate(keys)}
         found = self._cache.get(list(rows), self.dim)
-        self.cost.cache_hits += len(found)
+        self._usage.cache_hits += len(found)
         missing = sorted((key for key in rows if key not in found), key=lambda key: len(texts[rows[key]]))
         if missing:
             self._embedder.prepare()
@@ -158,12 +163,12 @@ class CachedEmbedder:
     def _compute(self, texts: list[str], kind: Kind) -> Floats:
         wall, cpu = time.perf_counter(), time.process_time()
         vectors = self._embedder.encode(texts, kind)
-        self.cost.forward_s += time.perf_counter() - wall
-        self.cost.forward_cpu_s += time.process_time() - cpu
+        self._usage.forward_s += time.perf_counter() - wall
+        self._usage.forward_cpu_s += time.process_time() - cpu
         tokens = self._embedder.count_tokens(texts)
         limit = self.usable_tokens
-        self.cost.embedded_texts += len(texts)
-        self.cost.embedded_tokens += int((tokens if limit is None else np.minimum(tokens, limit)).sum())
+        self._usage.embedded_texts += len(texts)
+        self._usage.embedded_tokens += int((tokens if limit is None else np.minimum(tokens, limit)).sum())
         return vectors
 
     def _key(self, text: str, kind: Kind) -> bytes:
