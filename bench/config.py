@@ -158,9 +158,9 @@ def point_config(config: DictConfig) -> PointConfig:
         ConfigError: naming the key, the value received and what is allowed.
     """
     allowed = [f.name for f in dataclasses.fields(PointConfig)]
-    for key in config:
+    for key in map(str, config):
         if key not in allowed:
-            raise ConfigError(f"{key}: no such setting; {near(str(key), allowed)}")
+            raise ConfigError(f"{key}: no such setting; {near(key, allowed)}")
     groups = {name: build(_group(config, name), name) for name in GROUPS}
     plain = {name: _scalar(config, name, kind) for name, kind in (("tokenizer", str), ("seed", int))}
     return PointConfig(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -18,17 +18,24 @@ from bench.chunkers.base import Tools
 from bench.chunkers.run import Chunking, chunk_corpus
 from bench.config import PointConfig, as_plain
 from bench.corpus.config import Corpus
-from bench.embedders.cache import CachedEmbedder, VectorCache
+from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
 from bench.errors import BenchError, StoreError
-from bench.index import build_index
+from bench.index import Index, build_index
 from bench.layout import Layout
+from bench.measures.estimate import estimates
+from bench.measures.realised import realised
 from bench.measures.retrieval import score_retrieval
 from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
+from bench.retrieve import Retrieval, needed_depth, retrieve
+from bench.rows import question_rows
 from bench.store import PointRecord, Sweep, golden_row, to_json, trec_run
 from bench.tokenize import get_tokenizer
-from bench.types import Chunk, Cuts, Floats, Ranking, Score
+from bench.types import Cuts, Ints
+
+MEASURES_VERSION = "1"
+"""Raised whenever a measure's definition changes: records of another version are not taken for this one's."""
 
 
 @dataclass
@@ -128,33 +135,121 @@ def execute(point: PointConfig, session: Session, sweep: Sweep) -> None:
 
 
 def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
-    """Chunk, embed, index, retrieve, score, record."""
-    clock, corpus = Stopwatch(), session.corpus
+    """Chunk, embed, index, retrieve, score, record.
+
+    A chunking that another point already has, under the same embedder and retriever, is not computed again.
+
+    Raises:
+        BenchError: a step refuses its input; nothing is written then.
+    """
+    clock, corpus, scoring = Stopwatch(), session.corpus, point.scoring
     embedder = session.embedder(point)
     with clock("chunk"):
         tools = Tools(tokenizer=get_tokenizer, embed=lambda texts: embedder.encode(texts, "passage"))
         chunking = chunk_corpus(point.chunker, corpus.documents, tools)
-    record = _record(point, session, chunking, clock)
-    twin = session.done.get(record.identity)
-    if twin is not None and sweep.has(twin):
-        original = sweep.record(twin)
-        sweep.write_point(replace(record, duplicate_of=twin, estimates=original.estimates, cost=original.cost))
+        record = _started(point, session, chunking)
+    if _write_twin(record, session, sweep):
         return
-    cuts = Cuts(tuple(point.scoring.ks), tuple(point.scoring.budgets_tokens))
+    before = embedder.usage()
     with clock("embed"):
         vectors = embedder.encode([chunk.indexed_text for chunk in chunking.chunks], "passage")
         queries = embedder.encode([question.text for question in corpus.questions], "query")
     with clock("index"):
         index = build_index(vectors)
+    cuts = Cuts(tuple(scoring.ks), tuple(scoring.budgets_tokens))
     with clock("retrieve"):
-        rankings = point.retriever.rank(corpus.questions, queries, chunking.chunks, index)
+        depth = needed_depth(_delivered_tokens(chunking, session.layout), cuts)
+        given = Retrieval(corpus.questions, queries, chunking.chunks, index, depth, vectors)
+        found = retrieve(point.retriever, given, point.seed)
     with clock("score"):
         scores = score_retrieval(
-            corpus.questions, chunking.chunks, rankings, session.layout, session.texts, cuts,
-            rules=point.scoring.rules, relevance=point.scoring.relevance,
+            corpus.questions, chunking.chunks, found.rankings, session.layout, session.texts, cuts,
+            rules=scoring.rules, relevance=scoring.relevance,
         )  # fmt: skip
-    estimates = {name: asdict(estimate) for name, estimate in aggregate_all(scores).items()}
-    rows = question_rows(corpus.questions, chunking.chunks, rankings, scores)
-    complete = replace(record, status="complete", timings_s=clock.seconds, estimates=estimates)
+        means = {name: asdict(estimate) for name, estimate in estimates(scores).items()}
+    rows = question_rows(corpus.questions, chunking.chunks, found.rankings, scores)
+    cost = _cost(index, embedder.usage(), before, record.realised) | {
+        "retrieval_p50_ms": found.p50_ms,
+        "retrieval_p99_ms": found.p99_ms,
+        "context_tokens": means[f"context_tokens@tokens={scoring.headline_tokens}"]["mean"],
+    }
+    complete = replace(record, status="complete", timings_s=clock.seconds, cost=cost, estimates=means)
     sweep.write_point(complete, rows, trec_run(rows, complete.point_id))
     session.done[record.identity] = record.point_id
+
+
+def _started(point: PointConfig, session: Session, chunking: Chunking) -> PointRecord:
+    """The record as far as it is known once the corpus is cut."""
+    embedder = session.embedder(point)
+    tokens = embedder.count_tokens([chunk.indexed_text for chunk in chunking.chunks])
+    found = realised(
+        chunking.chunks,
+        session.layout,
+        embedder_tokens=tokens,
+        usable_tokens=embedder.usable_tokens,
+        fingerprint=chunking.fingerprint,
+        over_limit=chunking.over_limit,
+        empties_dropped=chunking.empties_dropped,
+        uncovered_chars=chunking.uncovered_chars,
+    )
+    found |= {"embedder_tokens": int(tokens.sum())}
+    config = plain_config(point)
+    depends = [
+        chunking.fingerprint,
+        embedder.fingerprint,
+        to_json([config[k] for k in ("retriever", "scoring", "seed")]),
+    ]
+    return PointRecord(
+        point_id=session.point_id(point),
+        label=label(point),
+        status="failed",
+        axes=axes(point),
+        config=config,
+        provenance=provenance() | {"embedder": embedder.fingerprint, "usable_tokens": embedder.usable_tokens},
+        realised=found,
+        timings_s={},
+        cost={},
+        estimates={},
+        identity=hashlib.sha256("\n".join(depends).encode()).hexdigest(),
+    )
+
+
+def _delivered_tokens(chunking: Chunking, layout: Layout) -> Ints:
+    """Budget tokens handed over for each chunk; 0 where its source cannot be shown."""
+    handed = (chunk.delivered for chunk in chunking.chunks)
+    return np.array([layout.count_tokens(span) if span else 0 for span in handed], dtype=np.int64)
+
+
+def _write_twin(record: PointRecord, session: Session, sweep: Sweep) -> bool:
+    """Write ``record`` as a duplicate if a complete point of the sweep rests on the same chunks and vectors."""
+    if not session.done and (sweep.folder / "sweep.json").is_file():
+        session.done.update(
+            (r.identity, r.point_id) for r in sweep.records() if r.status == "complete" and not r.duplicate_of
+        )
+    twin = session.done.get(record.identity)
+    if twin is None or twin == record.point_id or not sweep.has(twin):
+        return False
+    first = sweep.record(twin)
+    sweep.write_point(replace(record, status="complete", duplicate_of=twin, estimates=first.estimates, cost=first.cost))
+    return True
+
+
+def _cost(index: Index, now: Usage, before: Usage, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the point costs: ``embedding_*`` of a first run, ``embedded_now_*`` of what was not in the cache."""
+    step = now.since(before)
+    rate = now.embedded_tokens / now.forward_s if now.forward_s else None
+    return {
+        "index_bytes": index.index_bytes,
+        "embedding_tokens": found["embedder_tokens"],
+        "embedding_s": round(found["embedder_tokens"] / rate, 3) if rate else None,
+        "embedded_now_tokens": step.embedded_tokens,
+        "embedded_now_s": round(step.forward_s, 4),
+        "embedded_now_cpu_s": round(step.forward_cpu_s, 4),
+    }
+
+
+def _failed(point: PointConfig, name: str, reason: str, trace: str) -> PointRecord:
+    made = provenance() | ({"traceback": trace} if trace else {})
+    return PointRecord(
+        name, label(point), "failed", axes(point), plain_config(point), made, {}, {}, {}, {}, reason=reason
+    )

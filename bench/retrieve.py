@@ -124,7 +124,7 @@ def retrieve(retriever: Retriever, given: Retrieval, seed: int = 0) -> Found:
 
 
 def _sample(count: int, seed: int) -> list[int]:
-    return np.random.default_rng(seed).permutation(count)[:MAX_TIMED].tolist()
+    return [int(row) for row in np.random.default_rng(seed).permutation(count)[:MAX_TIMED]]
 
 
 def _timed_ms(retriever: Retriever, given: Retrieval, row: int) -> float:

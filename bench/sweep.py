@@ -148,6 +148,5 @@ def _finish(sweep: Sweep, ids: Sequence[str]) -> int:
     print_summary(data, write_report(data))
     lost = [name for name in ids if not (sweep.point_dir(name) / "record.json").is_file()]
     if lost:
-        print(f"{len(lost)} points have no record (a worker ended early): run the same command to go on", file=sys.stderr)
+        print(f"{len(lost)} points have no record (a worker died): run the same command to go on", file=sys.stderr)
     return SOME_FAILED if data.failed or lost else 0
-
