@@ -187,6 +187,25 @@ def test_repair_never_overwrites_its_input(tmp_path: Path, capsys: pytest.Captur
     assert golden.read_bytes() == before
 
 
+def test_a_real_set_is_repaired_after_its_documents_changed(
+    tmp_path: Path, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["golden", "import", "shared", str(shared / "data" / "chroma"), str(tmp_path / "set")]) == 0
+    golden, folder = tmp_path / "set" / "golden.jsonl", tmp_path / "set" / "documents"
+    before = load_golden(golden, load_documents(folder))
+    added = "A notice that stands before everything else.\r\n"
+    for path in folder.iterdir():
+        path.write_bytes(added.encode() + path.read_bytes())
+    assert verify(golden, folder, "--repair", str(tmp_path / "repaired.jsonl")) == 0
+    assert "rows kept out" not in capsys.readouterr().out
+    after = load_golden(tmp_path / "repaired.jsonl", load_documents(folder))
+    assert len(after) == len(before) == 472
+    for old, new in zip(before, after, strict=True):
+        for was, now in zip(old.evidence, new.evidence, strict=True):
+            moved = {Span(s.doc_id, s.start + len(added), s.end + len(added)) for s in was.alternatives}
+            assert moved <= set(now.alternatives)
+
+
 def test_an_imported_set_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     qas = [{"id": "x1", "question": "What does A cost?", "answers": [{"text": "10 euro", "answer_start": 13}]},
            {"id": "x2", "question": "And C?", "is_impossible": True, "answers": []},

@@ -115,6 +115,8 @@ def test_an_id_is_nfc_wherever_the_file_name_comes_from(tmp_path: Path) -> None:
         ("a.md", "```sh\n# no title\n```\n\n# The *real* one #\n", "The *real* one"),
         ("a.md", "\ufeff# First\r\n\r\n# Second\r\n", "First"),
         ("a.md", "Underlined\n=====\n\ntext", "Underlined"),
+        ("a.md", "---\r\n# a comment\r\ntitle: 'In front'\r\n---\r\n# Heading\r\n", "In front"),
+        ("a.md", "---\n# a comment\ntags: x\n---\n# Heading\n", "Heading"),
         ("a.md", "## Only a section\n", None),
         ("a.html", "<html><head><title>Fees &amp;\n terms</title></head><h1>Other</h1>", "Fees & terms"),
         ("a.html", "<h1 class='x'>Only <em>this</em></h1>", "Only this"),

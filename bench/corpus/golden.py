@@ -34,11 +34,16 @@ class Reading:
     path: Path
     rows: list[Row] = field(default_factory=list)
     questions: list[GoldenQuestion] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    noted: list[tuple[int, str]] = field(default_factory=list)
 
     def report(self, line: int, messages: Iterable[str]) -> None:
         """Note problems of one line of the file."""
-        self.problems.extend(f"{self.path}:{line}: {message}" for message in messages)
+        self.noted.extend((line, f"{self.path}:{line}: {message}") for message in messages)
+
+    @property
+    def problems(self) -> list[str]:
+        """Every problem as one line with file:line, in the order of the file."""
+        return [problem for _, problem in sorted(self.noted, key=lambda noted: noted[0])]
 
 
 def load_golden(path: Path, documents: Sequence[Document]) -> tuple[GoldenQuestion, ...]:
@@ -66,7 +71,7 @@ def read_golden(path: Path, documents: Sequence[Document]) -> Reading:
     reading = Reading(path)
     seen: dict[str, int] = {}
     for row in read_rows(reading):
-        question, problems = parse_row(row.data, texts, explain=len(reading.problems) < MAX_SHOWN)
+        question, problems = parse_row(row.data, texts, explain=len(reading.noted) < MAX_SHOWN)
         name = question.question_id if question else ""
         if name in seen:
             problems.append(f"question_id {name!r} is that of line {seen[name]}; give each question its own")
@@ -99,7 +104,7 @@ def read_rows(reading: Reading) -> list[Row]:
 def _parse(line: str) -> dict[str, Any]:
     try:
         data = json.loads(line, object_pairs_hook=_unique)
-        json.dumps(data, ensure_ascii=False).encode()
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except json.JSONDecodeError as error:
         raise GoldenError(f"column {error.colno}: bad JSON ({error.msg}); write one JSON object a line") from error
     except UnicodeEncodeError as error:
@@ -123,10 +128,14 @@ def dump_golden(questions: Sequence[GoldenQuestion], documents: Sequence[Documen
     """Write ``questions`` as JSON Lines with spans and their quotes; ``load_golden`` gives them back equal.
 
     Raises:
-        GoldenError: a span is not in the documents, or the file cannot be written.
+        GoldenError: ``load_golden`` would refuse a question, or the file cannot be written.
     """
     texts = {document.doc_id: document.text for document in documents}
-    write_lines(path, [json.dumps(as_row(question, texts), ensure_ascii=False) for question in questions])
+    rows = [as_row(question, texts) for question in questions]
+    for question, row in zip(questions, rows, strict=True):
+        if problems := parse_row(row, texts)[1]:
+            raise GoldenError(f"{path}: question {question.question_id!r} cannot be written: {problems[0]}")
+    write_lines(path, [json.dumps(row, ensure_ascii=False) for row in rows])
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -136,10 +145,11 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_bytes("".join(f"{line}\n" for line in lines).encode())
         os.replace(part, path)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"half a surrogate pair at character {error.start}"
         with contextlib.suppress(OSError):
             part.unlink()
-        raise GoldenError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
+        raise GoldenError(f"{path}: cannot be written ({why}); choose another place, or correct the text") from error
 
 
 def golden_sha256(questions: Iterable[GoldenQuestion]) -> str:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import html as entities
-import importlib.metadata
-import itertools
 import json
 import os
 import re
@@ -16,25 +12,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from bench.corpus.formats import LANGUAGES, MARKUP, OUT, html_to_markdown, read_pdf, read_text, title_of, version
+from bench.corpus.locate import near_document
 from bench.errors import CorpusError, near
 from bench.types import Document, Format
 
 HTML_MODES = ("source", "markdown")
-MAX_TITLE_CHARS = 120
-OUT = "or leave it out (corpus.include)"
-UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-MARKUP: Mapping[str, Format] = {
-    ".md": "md", ".markdown": "md", ".mdx": "md", ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf"
-}  # fmt: skip
-LANGUAGES: Mapping[str, str] = {
-    ".py": "python", ".pyi": "python", ".ts": "ts", ".tsx": "ts", ".js": "js", ".jsx": "js", ".mjs": "js",
-    ".cjs": "js", ".go": "go", ".java": "java", ".kt": "kotlin", ".scala": "scala", ".swift": "swift", ".rs": "rust",
-    ".c": "c", ".h": "c", ".cpp": "cpp", ".cc": "cpp", ".cxx": "cpp", ".hpp": "cpp", ".hh": "cpp", ".cs": "csharp",
-    ".rb": "ruby", ".php": "php", ".pl": "perl", ".lua": "lua", ".r": "r", ".hs": "haskell", ".ex": "elixir",
-    ".ps1": "powershell", ".proto": "proto", ".sol": "sol", ".tex": "latex", ".sh": "sh", ".bash": "sh", ".sql": "sql",
-    ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonl": "json", ".toml": "toml", ".ini": "ini",
-    ".xml": "xml", ".css": "css",
-}  # fmt: skip
 
 
 def load_documents(
@@ -67,7 +50,8 @@ def load_documents(
     fields = meta or {}
     for doc_id in fields:
         if doc_id not in paths:
-            raise CorpusError(f"{folder}: {doc_id!r} is listed (meta, manifest) but not there; {near(doc_id, paths)}")
+            near_ones = near_document(doc_id, paths)
+            raise CorpusError(f"{folder}: {doc_id!r} is listed (meta, manifest) but not there; {near_ones}")
     return tuple(_load_all(paths, fields, html))
 
 
@@ -148,103 +132,12 @@ def _load(doc_id: str, path: Path, meta: Mapping[str, Any], html: str) -> Docume
     fields: dict[str, Any] = {"language": LANGUAGES[suffix]} if suffix in LANGUAGES else {}
     kind: Format = MARKUP.get(suffix, "code" if fields else "txt")
     if kind == "pdf":
-        text, fields = _read_pdf(path)
+        text, fields = read_pdf(path)
     else:
-        text = _read_text(path)
-    title = fields.get("title") or _title(text, kind)
+        text = read_text(path)
+    title = fields.pop("title", "") or title_of(text, kind)
     if kind == "html" and html == "markdown":
-        text, kind, fields = _html_to_markdown(text), "md", {"converted": f"markdownify {_version('markdownify')}"}
+        text, kind, fields = html_to_markdown(text), "md", {"converted": f"markdownify {version('markdownify')}"}
     if not text.strip().strip("\ufeff"):
         raise CorpusError(f"{path}: an empty document (no text but white space); fill it, {OUT}")
     return Document(doc_id, text, kind, {**fields, **({"title": title} if title else {}), **meta})
-
-
-def _read_text(path: Path) -> str:
-    """Return the file's text with every character kept, a leading byte order mark as U+FEFF."""
-    try:
-        data = path.read_bytes() if path.is_file() else None
-    except OSError as error:
-        why = f"cannot be read ({error.strerror}); mend the file or its permissions"
-        raise CorpusError(f"{path}: {why}, {OUT}") from error
-    if data is None:
-        raise CorpusError(f"{path}: not a file (a broken link or a device); mend it, {OUT}")
-    encoding = UTF16.get(data[:2], "utf-8")
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        text, bad = "", f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding.upper()}"
-    else:
-        bad = ""
-    if "\0" in text or (encoding == "utf-8" and b"\0" in data):
-        bad = f"a binary file (NUL at byte {data.index(0)})"
-    if bad:
-        raise CorpusError(f"{path}: {bad}; allowed: text (UTF-8, or UTF-16 with a byte order mark) and PDF; "
-                          f"convert it, {OUT}")
-    return text
-
-
-def _read_pdf(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the pages joined by a form feed, with ``pages``: the start offset of each page in code points."""
-    import pypdf
-
-    try:
-        reader = pypdf.PdfReader(path)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise CorpusError(f"{path}: the PDF is encrypted with a password; save it without one, {OUT}")
-        pages = [_whole(page.extract_text()) for page in reader.pages]
-        scans = [n for n, page in enumerate(reader.pages, 1) if not pages[n - 1].strip() and _has_image(page)]
-        title = str((reader.metadata and reader.metadata.title) or "")
-    except CorpusError:
-        raise
-    except Exception as error:  # a parser of foreign bytes raises almost anything; the file is the user's to mend
-        detail = " ".join(str(error).split()) or type(error).__name__
-        raise CorpusError(f"{path}: cannot be read as PDF ({detail}); save it anew, {OUT}") from error
-    if scans or not any(page.strip() for page in pages):
-        which = f"page {', '.join(map(str, scans[:5]))} is" if scans else f"all {len(pages)} pages are"
-        raise CorpusError(f"{path}: {which} without text (scanned?); recognise the text first (OCR), {OUT}")
-    starts = list(itertools.accumulate((len(page) + 1 for page in pages[:-1]), initial=0))
-    return "\f".join(pages), {"pages": starts, "title": title.strip(), "converted": f"pypdf {_version('pypdf')}"}
-
-
-def _whole(text: str) -> str:
-    """Replace lone surrogates, which some PDF fonts map to: no encoder takes them."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _has_image(page: Any) -> bool:
-    from pypdf.generic import DictionaryObject
-
-    none: Any = DictionaryObject()
-    objects = page.get("/Resources", none).get_object().get("/XObject", none).get_object()
-    return any(item.get_object().get("/Subtype") == "/Image" for item in objects.values())
-
-
-def _html_to_markdown(source: str) -> str:
-    from bs4 import BeautifulSoup
-    from markdownify import ATX, MarkdownConverter
-
-    soup = BeautifulSoup(source, "html.parser")
-    if soup.head:
-        soup.head.decompose()
-    converter = MarkdownConverter(heading_style=ATX, escape_asterisks=False, escape_underscores=False)
-    return str(converter.convert_soup(soup))
-
-
-def _version(package: str) -> str:
-    return importlib.metadata.version(package)
-
-
-def _title(text: str, kind: Format) -> str:
-    """Return the first h1 of Markdown, the title or h1 of HTML, the first line of plain text; "" if none."""
-    text = text[:20_000]
-    if kind == "md":
-        prose = re.sub(r"(?ms)^ {0,3}(```+|~~~+).*?^ {0,3}\1", "", text.lstrip("\ufeff"))
-        found = re.search(r"(?m)^ {0,3}#[ \t]+(\S[^\r\n]*?)[ \t#]*\r?$|^(\S[^\r\n]*)\r?\n=+[ \t]*\r?$", prose)
-    elif kind == "html":
-        found = re.search(r"(?is)<title[^>]*>(.*?)</title>", text) or re.search(r"(?is)<h1[^>]*>(.*?)</h1>", text)
-    elif kind in ("txt", "pdf"):
-        found = re.search(rf"\A[\s\ufeff]*([^\r\n\f]{{1,{MAX_TITLE_CHARS}}})(?=[\r\n\f]|\Z)", text)
-    else:
-        found = None
-    title = next((group for group in found.groups() if group), "") if found else ""
-    return " ".join((entities.unescape(re.sub(r"<[^>]+>", "", title)) if kind == "html" else title).split())

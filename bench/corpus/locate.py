@@ -16,6 +16,8 @@ from bench.types import Evidence, Ints, Span
 ITEM_KEYS = ("doc_id", "start", "end", "quote", "alternatives")
 SHOWN_CHARS = 80
 SHOWN_NAMES = 12
+EDGE_CHARS = 400
+MIN_SIMILARITY = 0.5
 SAME = str.maketrans({**dict.fromkeys("‘’‚‛“”„‟«»‹›`´′″＂＇", "'"), '"': "'", **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")})
 INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
@@ -39,7 +41,7 @@ def find_all(text: str, quote: str) -> list[int]:
 
 
 def nearest(text: str, quote: str) -> list[Place]:
-    """Return the places of ``text`` most like ``quote``: one, or several that are equal but for writing.
+    """Return the places of ``text`` most like ``quote``: none under 0.5, one, or several with the same text.
 
     White-space runs, quotation marks, dashes, case and invisible characters do not count as differences. The rest is
     normalised Indel similarity (rapidfuzz), the ends of the place fitted to the quote.
@@ -57,7 +59,8 @@ def nearest(text: str, quote: str) -> list[Place]:
             return []
         start, end, score = _fit(folded, wanted, found.dest_start, found.dest_end)
         places = [(at, at + end - start, score) for at in find_all(folded, folded[start:end])]
-    return [Place(int(offsets[start]), int(offsets[end - 1]) + 1, score) for start, end, score in places]
+    return [Place(int(offsets[start]), int(offsets[end - 1]) + 1, score) for start, end, score in places
+            if score >= MIN_SIMILARITY]
 
 
 @lru_cache(maxsize=4)
@@ -75,18 +78,24 @@ def _fold(text: str) -> tuple[str, Ints]:
 
 
 def _fit(text: str, wanted: str, start: int, end: int) -> tuple[int, int, float]:
-    """Move first the end, then the start of a place to where it is most like ``wanted``; the shorter on a tie."""
+    """Move first the end, then the start of a place to where it is most like ``wanted``; the shorter on a tie.
+
+    Of a long quote only the last and first 400 characters are compared, each with a quarter more of the text.
+    """
     from rapidfuzz.distance import Indel
 
-    def score(begin: int, stop: int) -> float:
-        return Indel.normalized_similarity(wanted, text[begin:stop])
+    def end_like(stop: int) -> float:
+        return Indel.normalized_similarity(wanted[-EDGE_CHARS:], text[max(start, stop - window) : stop])
 
-    slack = 5 + len(wanted) // 10
+    def start_like(begin: int) -> float:
+        return Indel.normalized_similarity(wanted[:EDGE_CHARS], text[begin : min(end, begin + window)])
+
+    slack, window = 5 + len(wanted) // 10, EDGE_CHARS * 5 // 4
     ends = range(max(start + 1, end - slack), min(len(text), end + slack) + 1)
-    end = max(ends, key=lambda stop: (score(start, stop), -stop))
+    end = max(ends, key=lambda stop: (end_like(stop), -stop))
     starts = range(max(0, start - slack), min(end - 1, start + slack) + 1)
-    start = max(starts, key=lambda begin: (score(begin, end), begin))
-    return start, end, score(start, end)
+    start = max(starts, key=lambda begin: (start_like(begin), begin))
+    return start, end, Indel.normalized_similarity(wanted, text[start:end])
 
 
 def show(text: str) -> str:
@@ -153,7 +162,8 @@ def _places(row: Mapping[str, Any], texts: Mapping[str, str], explain: bool) -> 
         raise GoldenError('evidence needs "start" and "end", or a "quote" that is not white space')
     found = find_all(texts[doc_id], quote)
     if not found or (len(found) > 1 and row.get("alternatives") != "all"):
-        raise GoldenError(_unlocated(doc_id, texts[doc_id], quote, found, explain))
+        hint = "" if found else "; correct it, or use --repair"
+        raise GoldenError(_unlocated(doc_id, texts[doc_id], quote, found, explain) + hint)
     yield from (Span(doc_id, at, at + len(quote)) for at in found)
 
 
@@ -172,7 +182,7 @@ def _stated(row: Mapping[str, Any], doc_id: str, text: str, explain: bool) -> Sp
         found = find_all(text, quote)
         known = f"the quote stands at {_offsets(found, quote)}"
         stands = known if found else _unlocated(doc_id, text, quote, [], explain)
-        why = f"is {show(text[start:end])}, not the quote {show(quote)}; {stands}; correct the offsets, or use --repair"
+        why = f"is {show(text[start:end])}, not the quote {show(quote)}; {stands}; correct it, or use --repair"
     else:
         return Span(doc_id, start, end)
     raise GoldenError(f"evidence {where} {why}")

@@ -89,7 +89,7 @@ def _contradictions(row: Mapping[str, Any], evidence: Sequence[Evidence]) -> lis
 
 
 def _question(row: Mapping[str, Any], evidence: Sequence[Evidence]) -> GoldenQuestion:
-    digest = hashlib.blake2b(row["question"].encode(), digest_size=5).hexdigest()
+    digest = hashlib.blake2b(row["question"].encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
     answers = row.get("answers", [])
     return GoldenQuestion(
         question_id=row.get("question_id", f"q-{digest}"),
@@ -108,7 +108,7 @@ def as_row(question: GoldenQuestion, texts: Mapping[str, str] | None) -> dict[st
     """Return the row of a question in our format; spans carry their quotes where ``texts`` are given."""
 
     def place(span: Span) -> dict[str, Any]:
-        quote = {"quote": texts[span.doc_id][span.start : span.end]} if texts is not None else {}
+        quote = {"quote": texts.get(span.doc_id, "")[span.start : span.end]} if texts is not None else {}
         return {"doc_id": span.doc_id, "start": span.start, "end": span.end, **quote}
 
     def item(evidence: Evidence) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def repair(path: Path, documents: Sequence[Document], target: Path) -> Repair:
     reading, done = Reading(path), Repair()
     seen: dict[str, int] = {}
     rows = read_rows(reading)
-    done.rows_lost = len(reading.problems)  # lines that hold no JSON object
+    done.rows_lost = len(reading.noted)  # lines that hold no JSON object
     for row in rows:
         data: dict[str, Any] = row.data
         moves: list[str] = []
