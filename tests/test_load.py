@@ -196,11 +196,12 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("kind", BAD_FILES)
-def test_bad_files_are_one_line(tmp_path: Path, kind: str) -> None:
+def test_bad_files_are_one_line(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     files, message = BAD_FILES[kind]
     with pytest.raises(CorpusError, match=message) as caught:
         load_documents(write(tmp_path, dict(files)))
     assert "\n" not in str(caught.value)
+    assert caplog.records == []
     assert str(tmp_path) in str(caught.value)
 
 

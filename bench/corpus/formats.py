@@ -6,6 +6,7 @@ import codecs
 import html
 import importlib.metadata
 import itertools
+import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,6 +60,7 @@ def read_pdf(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the pages joined by a form feed, with ``pages``: the start offset of each page in code points."""
     import pypdf
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it cannot read is told once, as the error below
     try:
         reader = pypdf.PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
