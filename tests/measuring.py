@@ -15,7 +15,7 @@ from bench.types import Chunk, Cuts, Document, Evidence, GoldenQuestion, Hit, In
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Words:
     """A token is a run of word characters, or one mark."""
 

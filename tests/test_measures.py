@@ -184,7 +184,7 @@ class TestRecallCurve:
         assert everything_at_once["recall_auc"] == 1.0
 
     def test_it_needs_a_search_as_deep_as_the_curve(self) -> None:
-        assert scores_of(question((0, 10)), TENS, [0]).get("recall_auc").status == "undefined"  # type: ignore[union-attr]
+        assert scores_of(question((0, 10)), TENS, [0])["recall_auc"].status == "undefined"
 
 
 class TestSources:
@@ -226,13 +226,16 @@ class TestSources:
 
 
 class TestChromaRules:
+    TEXT = "".join(chr(0x4E00 + i) for i in range(100))
+
     def test_touching_chunks_are_retrieved_by_the_oracle(self) -> None:
         asked = question((10, 20))
-        assert values_of(asked, TENS, [1], rules="chroma")["precision_omega"] == pytest.approx(1 / 3)
+        assert values_of(asked, TENS, [1], self.TEXT, rules="chroma")["precision_omega"] == pytest.approx(1 / 3)
 
     def test_gold_in_no_chunk_counts_against_the_oracle(self) -> None:
-        assert values_of(question((0, 10)), [(0, 5)], [0], rules="chroma")["precision_omega"] == 0.5
-        assert values_of(question((0, 10)), [(0, 5)], [0])["precision_omega"] == 1.0
+        asked = question((0, 10))
+        assert values_of(asked, [(0, 5)], [0], self.TEXT, rules="chroma")["precision_omega"] == 0.5
+        assert values_of(asked, [(0, 5)], [0], self.TEXT)["precision_omega"] == 1.0
 
     def test_white_space_counts_and_only_the_first_alternative(self) -> None:
         text = "ab   cdefg"
@@ -241,8 +244,14 @@ class TestChromaRules:
         assert values["span_recall@k=3"] == 0.4
         assert values["span_precision@k=3"] == 2 / 7
 
+    def test_a_chunk_is_placed_where_its_text_stands_first(self) -> None:
+        text = "same.diff.same.rest."
+        thirds = [(0, 5), (5, 10), (10, 15), (15, 20)]
+        assert values_of(question((0, 5)), thirds, [2], text, rules="chroma")["span_recall@k=1"] == 1.0
+        assert values_of(question((0, 5)), thirds, [2], text)["span_recall@k=1"] == 0.0
+
     def test_gold_in_two_items_counts_twice_in_its_size(self) -> None:
-        values = values_of(question((0, 20), (10, 30)), [(0, 30)], [0], rules="chroma")
+        values = values_of(question((0, 20), (10, 30)), [(0, 30)], [0], self.TEXT, rules="chroma")
         assert values["span_recall@k=1"] == 0.75
         assert values["span_iou@k=1"] == 1.0
 
@@ -250,7 +259,7 @@ class TestChromaRules:
 class TestNames:
     def test_scores_carry_exactly_the_registered_names(self) -> None:
         cuts = Cuts(ks=(1, 3), tokens=(8,))
-        retrieval = {name for name in scores_of(question((0, 10)), TENS, [0], cuts=cuts)}
+        retrieval = set(scores_of(question((0, 10)), TENS, [0], cuts=cuts))
         assert retrieval <= set(names(cuts))
         assert {"span_recall@k=3", "span_recall@tokens=8", "span_recall@whole=8", "RR", "nDCG@k=3"} <= retrieval
         assert "context_recall_containment@k=5" in retrieval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -50,11 +51,11 @@ def spans_in(documents: list[Document]) -> st.SearchStrategy[Span]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def worlds(draw: st.DrawFn, alternatives: int = 3) -> World:
     texts = draw(st.lists(st.text(alphabet="ab \n,字\U0001f600", min_size=1, max_size=24), min_size=1, max_size=2))
     documents = [Document(f"d{i}", text) for i, text in enumerate(texts)]
     spans = spans_in(documents)
-    items = st.lists(st.lists(spans, min_size=1, max_size=3), max_size=3)
+    items = st.lists(st.lists(spans, min_size=1, max_size=alternatives), max_size=3)
     questions = [
         GoldenQuestion(f"q{i}", "?", evidence=tuple(Evidence(tuple(item)) for item in found))
         for i, found in enumerate(draw(st.lists(items, min_size=1, max_size=3)))
@@ -92,14 +93,44 @@ def test_every_span_measure_is_what_sets_of_characters_say(world: World) -> None
             assert bool(score.reason) == (value is None)
 
 
-@settings(max_examples=150, deadline=None)
-@given(worlds())
-def test_more_context_never_loses_recall(world: World) -> None:
+def assert_rises(world: World, *families: str) -> None:
     for row in world.scores().values():
         for kind, sizes in (("k", CUTS.ks), ("tokens", CUTS.tokens), ("whole", CUTS.tokens)):
-            values = [row[f"span_recall@{kind}={size}"].value for size in sizes]
-            if None not in values:
-                assert values == sorted(values)  # type: ignore[type-var]
+            for family in families:
+                values = [row[f"{family}@{kind}={size}"].value for size in sizes]
+                known = [value for value in values if value is not None]
+                assert known == sorted(known), f"{family}@{kind}"
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_more_context_never_loses_an_evidence_item(world: World) -> None:
+    assert_rises(world, "evidence_hit")
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(alternatives=1))
+def test_more_context_never_loses_recall(world: World) -> None:
+    assert_rises(world, "evidence_hit", "span_recall")
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), st.integers(2, 3), st.lists(st.integers(0, 8), min_size=2, max_size=6, unique=True).map(sorted))
+def test_more_context_never_loses_recall_of_text_that_stands_several_times(
+    world: World, times: int, borders: list[int]
+) -> None:
+    """Alternatives of different length could make it fall: G is that of the best alternatives of each cut."""
+    document = Document("d0", "ab c,字de." * times)
+    starts = range(0, len(document.text), len("ab c,字de."))
+    items = [
+        Evidence(tuple(Span("d0", start + low, start + high) for start in starts)) for low, high in pairwise(borders)
+    ]
+    size = len(document.text)
+    cut = [(chunk.span.start % size, chunk.span.end % size) for chunk in world.chunks if chunk.span is not None]
+    chunks = [Chunk.of(document, min(pair), max(pair)) for pair in cut]
+    ranked = [ranking([hit.chunk for hit in world.rankings[0].hits], chunks, "q0")]
+    asked = [GoldenQuestion("q0", "?", evidence=tuple(items))]
+    assert_rises(World([document], asked, chunks, ranked), "evidence_hit", "span_recall")
 
 
 @settings(max_examples=150, deadline=None)

@@ -6,7 +6,7 @@
 
 from bench.measures.estimate import Estimate, aggregate, estimates, estimates_by_category
 from bench.measures.rank import average_precision
-from bench.measures.realised import fingerprint, realised
+from bench.measures.realised import realised
 from bench.measures.registry import MEASURES, Measure, find, full_name, names, register
 from bench.measures.retrieval import score_retrieval
 
@@ -19,7 +19,6 @@ __all__ = [
     "estimates",
     "estimates_by_category",
     "find",
-    "fingerprint",
     "full_name",
     "names",
     "realised",

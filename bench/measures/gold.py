@@ -22,7 +22,8 @@ class Rules:
     Attributes:
         white_space: white space counts as text.
         touching: a chunk that only touches gold holds it (precision_omega).
-        first_only: only the first alternative of an item counts.
+        first_only: only the first place of repeated text counts: the first alternative of an item, the first
+            occurrence of a chunk's text.
         gold_repeats: gold characters that stand in two items count twice in the size of the gold, and what the
             oracle's chunks leave uncovered counts among what it retrieved.
     """

@@ -1,8 +1,7 @@
-"""What a chunking turned out to be: sizes, overlap, truncation, coverage, and its identity."""
+"""What a chunking turned out to be: sizes, overlap, truncation."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,40 +13,33 @@ from bench.types import Chunk, Ints, Span
 Realised = dict[str, int | float | str | None]
 
 
-def fingerprint(chunks: Sequence[Chunk]) -> str:
-    """Return the identity of a chunking, 16 hex digits: two points with the same one need computing only once."""
-    digest = hashlib.blake2b(digest_size=8)
-    for chunk in chunks:
-        for span in (chunk.span, chunk.delivered):
-            where = f"{len(span.doc_id)}:{span.doc_id}:{span.start}:{span.end};" if span is not None else "-;"
-            digest.update(where.encode("utf-8", "surrogatepass"))
-        text = chunk.indexed_text.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(text) + text)
-    return digest.hexdigest()
-
-
 def realised(
     chunks: Sequence[Chunk],
     layout: Layout,
     *,
+    fingerprint: str,
+    over_limit: int,
+    empties_dropped: int,
+    uncovered_chars: int,
     embedder_tokens: Ints | None = None,
     usable_tokens: int | None = None,
-    over_limit: int = 0,
-    empties_dropped: int = 0,
 ) -> Realised:
-    """Return the realised values of a chunking.
+    """Return the realised values of a chunking. None where chunks have no source spans or nothing is known.
 
     Args:
         chunks: the whole chunking.
         layout: counts of the documents; its tokenizer gives the tokens per chunk.
-        embedder_tokens: the embedder's own count of each indexed text, shape (chunks,); None: not known.
-        usable_tokens: what the embedder reads of a text; None: no limit.
+        fingerprint: identity of the chunking.
         over_limit: chunks above the size that was asked for.
         empties_dropped: chunks without text that were left out.
+        uncovered_chars: non-white-space characters in no chunk.
+        embedder_tokens: the embedder's own count of each indexed text, shape (chunks,); None: not known.
+        usable_tokens: what the embedder reads of a text; None: no limit.
 
     Returns:
-        Sizes in budget tokens and in characters; ``overlap_share`` (repeated / all chunk characters) and
-        ``uncovered_chars`` (non-white-space, in no chunk). None where chunks have no source spans or nothing is known.
+        Sizes in budget tokens and in characters, ``truncated_share`` (tokens the embedder never reads / all tokens),
+        ``overlap_share`` (repeated characters / all chunk characters), ``distinct_chunks`` (different indexed texts),
+        and what was passed in.
     """
     placed = [chunk.span for chunk in chunks if chunk.span is not None]
     exact = len(placed) == len(chunks)
@@ -60,10 +52,11 @@ def realised(
         **_spread("chars_per_chunk", np.array(characters, dtype=np.int64)),
         "over_limit": over_limit,
         **_truncation(embedder_tokens, usable_tokens),
-        **(_coverage(placed, layout) if exact else {"overlap_share": None, "uncovered_chars": None}),
+        "overlap_share": _overlap(placed, layout) if exact else None,
         "empties_dropped": empties_dropped,
+        "uncovered_chars": uncovered_chars if exact else None,
         "distinct_chunks": len({chunk.indexed_text for chunk in chunks}),
-        "chunking_fingerprint": fingerprint(chunks),
+        "chunking_fingerprint": fingerprint,
     }
 
 
@@ -91,13 +84,8 @@ def _truncation(tokens: Ints | None, usable: int | None) -> Realised:
     return {"truncated_chunks": int((lost > 0).sum()), "truncated_share": int(lost.sum()) / total if total else 0.0}
 
 
-def _coverage(placed: Sequence[Span], layout: Layout) -> Realised:
-    """Return the share of chunk characters that are repeated, and the non-white-space characters in no chunk."""
+def _overlap(placed: Sequence[Span], layout: Layout) -> float:
+    """Return the share of all chunk characters that are repeated."""
     axis = layout.place(placed)
-    distinct, total = spans.union(axis), spans.length(axis)
-    ink = sum(int(counts[-1]) for counts in layout.ink.values())
-    at = layout.axis_ink[distinct]
-    return {
-        "overlap_share": 1.0 - spans.length(distinct) / total if total else 0.0,
-        "uncovered_chars": ink - int((at[:, 1] - at[:, 0]).sum()),
-    }
+    total = spans.length(axis)
+    return 1.0 - spans.length(spans.union(axis)) / total if total else 0.0

@@ -13,6 +13,7 @@ from bench.measures.chunking import CHUNKING_MEASURES, Holding
 from bench.measures.compat import TEXT_MEASURES, K
 from bench.measures.cuts import CUTS, Pieces, sizes_of
 from bench.measures.gold import Gold, Rules, rules_of
+from bench.measures.published import first_occurrences
 from bench.measures.rank import RANK_MEASURES, RANK_MEASURES_AT, Judged
 from bench.measures.registry import Measure, full_name, register
 from bench.measures.sources import SOURCE_MEASURES, Sources
@@ -85,9 +86,12 @@ def score_retrieval(
         raise ConfigError(
             f"relevance is {relevance}: give 0 (one character), a share up to 1, or a number of characters"
         )
+    wanted = rules_of(rules)
+    if wanted.first_only:
+        chunks, rankings = first_occurrences(chunks, rankings, texts)
     by_id = {ranking.question_id: ranking for ranking in rankings}
     ordered = [by_id.get(question.question_id) for question in questions]
-    point = _Point(questions, chunks, ordered, layout, texts, cuts, rules_of(rules), relevance)
+    point = _Point(questions, chunks, ordered, layout, texts, cuts, wanted, relevance)
     scores: dict[str, dict[str, Score]] = {question.question_id: {} for question in questions}
     for name, column in _columns(point):
         for question, ranking, score in zip(questions, ordered, column, strict=True):
