@@ -80,8 +80,9 @@ class Dense:
 def in_documents(chunks: Sequence[Chunk], doc_ids: Sequence[str]) -> Ints:
     """Return the positions of the chunks that are handed over from the given documents, ascending."""
     wanted = set(doc_ids)
-    sources = (chunk.delivered or chunk.span for chunk in chunks)
-    return np.array([i for i, source in enumerate(sources) if source and source.doc_id in wanted], dtype=np.int64)
+    sources = (chunk.span if chunk.delivered is None else chunk.delivered for chunk in chunks)
+    inside = [i for i, source in enumerate(sources) if source is not None and source.doc_id in wanted]
+    return np.array(inside, dtype=np.int64)
 
 
 def ranking(question: GoldenQuestion, ids: Sequence[int], scores: Sequence[float], chunks: Sequence[Chunk]) -> Ranking:

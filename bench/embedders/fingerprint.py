@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
 from bench.errors import ModelError
+from bench.provenance import installed
 
 MODEL_FILES = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.py")
 OTHER_BACKENDS = {"onnx", "openvino"}
@@ -43,14 +43,5 @@ def fingerprint(files: Iterable[Path], settings: dict[str, object], packages: It
     """Return 32 hex digits that change with any file's bytes, any setting, or the version of any package."""
     parts = [file_digest(path.resolve()) for path in files]
     parts += [f"{key}={value!r}" for key, value in sorted(settings.items())]
-    parts += [f"{name}=={version(name)}" for name in packages]
+    parts += [f"{name}=={installed(name)}" for name in packages]
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def version(distribution: str) -> str:
-    """Return the installed version of a distribution; "" where it is absent."""
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
