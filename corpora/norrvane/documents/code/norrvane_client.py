@@ -16,9 +16,10 @@ import os
 import random
 import time
 import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import requests
 
