@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -11,25 +12,25 @@ Kind = Literal["number", "name", "word"]
 
 _WRAPPED = re.compile(r"(?<=[^\s.!?:;|])\n(?=[ \t]*[a-z])")
 _MARKS = re.compile(r"^(?:(?:[#>*+\-|]|\d+[.)])\s+|\|)+|[\s|]+$")
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(
+    r"\d+(?:[.,]\d+)*"
+    r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+"
+    r"|[^\W\d_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+(?:['’][^\W\d_]+)*"
+)
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _SUFFIXES = ("ingly", "edly", "ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ment", "ness", "ed", "es")
 _SUFFIXES_LAST = ("ly", "s", "e")
-_NUMBERS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-    if word not in ("one",)
-}
-STOP_WORDS = frozenset(
-    "a an the and or but if then than that this these those of in on at by for with from to into as is are was were be "
-    "been being it its he she they them his her their i you we our my me us do does did done has have had having not no "
-    "nor so such also there here which who whom whose what when where while will would can could may might shall should "
-    "must about over under after before during between through up down out off again more most other some any each both "
-    "all own same only very just one first how why".split()
-)
-NEGATIONS = frozenset("not no never without neither nor none cannot".split())
+_NUMBER_WORDS = """zero - two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty"""
+_NUMBERS = {word: str(value) for value, word in enumerate(_NUMBER_WORDS.split()) if word != "-"}
+_STOP_WORDS = """
+    a an the and or but if then than that this these those of in on at by for with from to into as is are was
+    were be been being it its he she they them his her their i you we our my me us do does did done has have had having
+    not no nor so such also there here which who whom whose what when where while will would can could may might shall
+    should must about over under after before during between through up down out off again more most other some any each
+    both all own same only very just one first how why"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+NEGATIONS = frozenset({"not", "no", "never", "without", "neither", "nor", "none", "cannot"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,17 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the words and numbers of ``text`` as written, in order."""
-    return tuple(_WORD.findall(text))
+    """Return the words and numbers of ``text`` as written (NFKC), in order.
+
+    Scripts without spaces between words give overlapping pairs of characters.
+    """
+    found: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        if len(word) > 2 and _UNSPACED.match(word):
+            found += [word[i : i + 2] for i in range(len(word) - 1)]
+        else:
+            found.append(word)
+    return tuple(found)
 
 
 @lru_cache(maxsize=131072)
