@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.errors import ChunkingError, ConfigError, near
 from bench.layout import Layout, advance, fill, fit
-from bench.types import Context, Hit, Span
+from bench.types import Context, Cuts, Hit, Ranking, Span
 
 ORDERS = ("rank", "position")
 
@@ -41,6 +41,14 @@ def cut_whole(hits: Sequence[Hit], budget: int, layout: Layout) -> list[Span]:
     """Return delivered spans in rank order up to, not including, the first that would overflow ``budget`` tokens."""
     pieces = cut_k(hits, len(hits))
     return pieces[: fit(np.array([layout.count_tokens(span) for span in pieces], dtype=np.int64), budget)]
+
+
+def cut_to(ranking: Ranking, cuts: Cuts, layout: Layout) -> Ranking:
+    """Return ``ranking`` as far as its largest cut reaches: what a record keeps, and what rank measures look at."""
+    spans = [hit.delivered for hit in ranking.hits]
+    counts = np.array([layout.count_tokens(span) if span else 0 for span in spans], dtype=np.int64)
+    whole = max((fill(counts, budget)[0] + 1 for budget in cuts.tokens), default=0)
+    return Ranking(ranking.question_id, ranking.hits[: max(whole, *cuts.ks)])
 
 
 def build_context(pieces: Sequence[Span], texts: Mapping[str, str], layout: Layout, order: str = "rank") -> Context:

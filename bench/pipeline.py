@@ -17,7 +17,9 @@ import numpy as np
 from bench.chunkers.base import Tools
 from bench.chunkers.run import Chunking, chunk_corpus
 from bench.config import PointConfig, as_plain
+from bench.context import cut_to
 from bench.corpus.config import Corpus
+from bench.corpus.row import as_row
 from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
 from bench.errors import BenchError, StoreError
 from bench.index import Index, build_index
@@ -30,7 +32,7 @@ from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
 from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import question_rows
-from bench.store import PointRecord, Sweep, golden_row, to_json, trec_run
+from bench.store import PointRecord, Sweep, to_json, trec_run
 from bench.tokenize import get_tokenizer
 from bench.types import Cuts, Ints
 
@@ -98,7 +100,7 @@ class Session:
 
     def golden_rows(self) -> list[dict[str, Any]]:
         """The golden questions as rows of our own format."""
-        return [golden_row(question, self.texts) for question in self.corpus.questions]
+        return [as_row(question, self.texts) for question in self.corpus.questions]
 
 
 class Stopwatch:
@@ -128,7 +130,7 @@ def execute(point: PointConfig, session: Session, sweep: Sweep) -> None:
     except StoreError:
         raise
     except BenchError as error:
-        sweep.write_point(_failed(point, name, str(error), ""))
+        sweep.write_point(_failed(point, name, " ".join(str(error).split()), ""))
     except Exception as error:  # whatever a chunker of the user's own raises
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         sweep.write_point(_failed(point, name, reason, traceback.format_exc()))
@@ -161,13 +163,14 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         depth = needed_depth(_delivered_tokens(chunking, session.layout), cuts)
         given = Retrieval(corpus.questions, queries, chunking.chunks, index, depth, vectors)
         found = retrieve(point.retriever, given, point.seed)
+        rankings = [cut_to(ranking, cuts, session.layout) for ranking in found.rankings]
     with clock("score"):
         scores = score_retrieval(
-            corpus.questions, chunking.chunks, found.rankings, session.layout, session.texts, cuts,
+            corpus.questions, chunking.chunks, rankings, session.layout, session.texts, cuts,
             rules=scoring.rules, relevance=scoring.relevance,
         )  # fmt: skip
         means = {name: asdict(estimate) for name, estimate in estimates(scores).items()}
-    rows = question_rows(corpus.questions, chunking.chunks, found.rankings, scores)
+    rows = question_rows(corpus.questions, chunking.chunks, rankings, scores)
     cost = _cost(index, embedder.usage(), before, record.realised) | {
         "retrieval_p50_ms": found.p50_ms,
         "retrieval_p99_ms": found.p99_ms,

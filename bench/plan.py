@@ -128,10 +128,10 @@ def _near_keys(key: str, overrides: list[str]) -> str:
     group = key.split(".")[0]
     choice = [text for text in overrides if text.startswith(f"{group}=")]
     try:
-        node = OmegaConf.to_container(compose("config", overrides=choice).get(group) or {})
+        node = compose("config", overrides=choice).get(group)
     except (HydraException, OmegaConfBaseException):
-        node = {}
-    if isinstance(node, dict) and node:
+        node = None
+    if OmegaConf.is_dict(node):
         allowed = [f"{group}.{name!s}" for name in node if name != "_target_"]
         return near(key, allowed)
     names = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()] + [

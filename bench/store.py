@@ -7,13 +7,13 @@ import gzip
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.errors import StoreError
-from bench.types import Document, GoldenQuestion
+from bench.types import Document
 
 SCHEMA_VERSION = 1
 
@@ -210,22 +210,3 @@ def _trec_lines(row: Mapping[str, Any], tag: str) -> str:
 
 def _token(name: str) -> str:
     return "".join(f"%{ord(c):02X}" if c.isspace() else c for c in name)
-
-
-def golden_row(question: GoldenQuestion, texts: Mapping[str, str]) -> dict[str, Any]:
-    """One line of golden JSON Lines with every span resolved and quoted."""
-
-    def item(span: Any) -> dict[str, Any]:
-        quote = texts[span.doc_id][span.start : span.end]
-        return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "quote": quote}
-
-    def evidence() -> Iterator[dict[str, Any]]:
-        for piece in question.evidence:
-            items = [item(span) for span in piece.alternatives]
-            yield items[0] if len(items) == 1 else {"alternatives": items}
-
-    row: dict[str, Any] = {"question_id": question.question_id, "question": question.text, "answer": question.answer}
-    row |= {"evidence": list(evidence()), "category": question.category, "answerable": question.answerable}
-    row |= {"required_sources": list(question.required_sources)} if question.required_sources else {}
-    row |= {"scope": list(question.scope)} if question.scope is not None else {}
-    return row | ({"meta": dict(question.meta)} if question.meta else {})

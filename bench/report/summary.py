@@ -48,10 +48,12 @@ def print_summary(data: SweepData, written: Iterable[Path]) -> None:
     from rich.table import Table
 
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
     budget = f"{data.budget_tokens:,}"
     table = Table(title=f"Best by evidence recall at {budget} tokens", title_justify="left", header_style="bold")
-    for name in ("point", "recall", "95 %", "precision", "nDCG@10", "chunks", "tokens/chunk"):
-        table.add_column(name, justify="left" if name == "point" else "right", overflow="fold")
+    for name in ("point", "recall", "95 %", "precision", "nDCG@10", "chunks", "tokens each"):
+        table.add_column(name, justify="left" if name == "point" else "right", no_wrap=name != "point", overflow="fold")
     intervals = data.intervals(data.headline)
     for index in data.best_first()[:SHOWN]:
         table.add_row(*_cells(data, index, intervals[index]))
