@@ -51,6 +51,7 @@ class Case:
 
 
 def questions(case: Case) -> dict[str, Any]:
+    """How many questions count, and what they stand on."""
     return {
         "scored": case.scores.n_questions,
         "of": len(case.table.question_ids),
@@ -62,6 +63,7 @@ def questions(case: Case) -> dict[str, Any]:
 
 
 def points(case: Case) -> list[dict[str, Any]]:
+    """Every eligible point with its score, interval, lost scores and costs, best first."""
     low, high = case.choice.intervals if case.sign > 0 else -case.choice.intervals[::-1]
     rows = []
     for column, point in enumerate(case.points):
@@ -90,6 +92,7 @@ def points(case: Case) -> list[dict[str, Any]]:
 
 
 def alike(case: Case, column: int, shown: int) -> dict[str, Any]:
+    """One point that cannot be told from the best at selection, against the chosen one on all questions."""
     difference, p = case.choice.against(column, shown)
     row = case.who(column) or {}
     return row | {"difference_from_chosen": case.sign * difference, "p_adjusted": p}
@@ -109,6 +112,7 @@ def given_up(case: Case, shown: int) -> dict[str, Any]:
 
 
 def selection(case: Case) -> dict[str, Any]:
+    """How selection was kept apart from confirmation, and what each of them scored."""
     choice = case.choice
     nested = (
         None
@@ -135,6 +139,7 @@ def selection(case: Case) -> dict[str, Any]:
 
 
 def pairs(case: Case, shown: int) -> list[dict[str, Any]]:
+    """Tests of all pairs on all questions; of very many only those with the chosen or the best point."""
     family, keep = case.choice.family, {shown, case.choice.best}
     few = len(family.pairs) <= MAX_PAIRS
     return [
@@ -148,6 +153,7 @@ def pairs(case: Case, shown: int) -> list[dict[str, Any]]:
 
 
 def detectable(case: Case) -> dict[str, Any] | None:
+    """The difference that these questions would show, and how many more would show a smaller one."""
     found = case.choice.detectable
     if found is None:
         return None
@@ -162,6 +168,7 @@ def detectable(case: Case) -> dict[str, Any] | None:
 
 
 def baseline(case: Case, shown: int) -> dict[str, Any] | None:
+    """The chosen point against the baseline; None without one."""
     name = case.options.baseline
     if not name:
         return None

@@ -1,0 +1,80 @@
+"""A gate's outcome as terminal lines, Markdown for a pull request, and JUnit XML for a build server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bench.gating.check import Check, Outcome
+from bench.store import write_bytes
+
+MARKS = {"pass": "pass", "fail": "FAIL", "skip": "skip"}
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """One line a check, and the verdict."""
+    rows = [heading(outcome)]
+    for check in outcome.checks:
+        rows.append(f"  {MARKS[check.status]}  {_name(check)}: {check.text}{_band(check)}")
+        rows += [f"        worst questions: {', '.join(check.cases)}"] if check.cases else []
+    return [*rows, verdict(outcome)]
+
+
+def heading(outcome: Outcome) -> str:
+    """What was judged."""
+    against = f", against {outcome.baseline}" if outcome.baseline else ""
+    return f"{outcome.sweep}: {outcome.label}, {outcome.questions} questions{against}"
+
+
+def verdict(outcome: Outcome) -> str:
+    """The result in one sentence."""
+    if outcome.passed:
+        return f"Gate passed: {sum(check.status == 'pass' for check in outcome.checks)} checks."
+    if not outcome.failures:
+        return "Gate failed: nothing that it asks for was measured."
+    return f"Gate failed: {len(outcome.failures)} of {len(outcome.checks)} checks."
+
+
+def markdown(outcome: Outcome) -> str:
+    """A table for a pull request, failures first."""
+    ranked = sorted(outcome.checks, key=lambda check: ("fail", "pass", "skip").index(check.status))
+    rows = [f"### {verdict(outcome)}", "", heading(outcome), "", "| | check | result |", "|---|---|---|"]
+    rows += [f"| {MARKS[c.status]} | {_cell(_name(c))} | {_cell(c.text + _band(c))} |" for c in ranked]
+    for check in outcome.failures:
+        if check.cases:
+            cases = ", ".join(f"`{case}`" for case in check.cases)
+            rows += ["", f"Questions behind {_cell(_name(check))}: {cases}"]
+    return "\n".join(rows) + "\n"
+
+
+def write_junit(outcome: Outcome, path: Path) -> None:
+    """Write the outcome as JUnit XML: one test case a check."""
+    counts = {status: sum(check.status == status for check in outcome.checks) for status in MARKS}
+    suite = ElementTree.Element("testsuite", name=f"bench gate {outcome.sweep}", tests=str(len(outcome.checks)))
+    suite.set("failures", str(counts["fail"] or int(not outcome.passed)))
+    suite.set("errors", "0")
+    suite.set("skipped", str(counts["skip"]))
+    for check in outcome.checks:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"{outcome.label}.{check.kind}", name=_name(check))
+        if check.status == "fail":
+            failure = ElementTree.SubElement(case, "failure", message=check.text)
+            failure.text = "\n".join(check.cases)
+        elif check.status == "skip":
+            ElementTree.SubElement(case, "skipped", message=check.text)
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root)
+    write_bytes(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
+
+
+def _name(check: Check) -> str:
+    where = f" [{check.category}]" if check.category else ""
+    return f"{check.kind} {check.measure}{where}"
+
+
+def _band(check: Check) -> str:
+    return f" ({check.band})" if check.band else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
