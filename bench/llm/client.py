@@ -33,7 +33,7 @@ class Client:
 
     def __init__(self, endpoint: Endpoint, cache: ReplyCache | None = None) -> None:
         self.endpoint = endpoint
-        self.cache = cache or ReplyCache(None)
+        self.cache = ReplyCache(None) if cache is None else cache
         self.calls = 0
         self.cost_usd = 0.0
         self._habits = Habits()

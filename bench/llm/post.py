@@ -53,7 +53,7 @@ async def post(http: httpx.AsyncClient, endpoint: Endpoint, sent: dict[str, Any]
     try:
         return json.loads(text)
     except ValueError:
-        raise Fault(f"HTTP 200, but the body is not JSON: {_first(text)}", 502) from None
+        raise Fault(f"HTTP 200, but the body is not JSON: {_first(text)}") from None
 
 
 def retry_after_s(value: str | None) -> float | None:

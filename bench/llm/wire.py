@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from bench.replies import Endpoint, Reply, Request, State, Usage
 
-REPAIR = "Your reply was not the JSON object that was asked for. Reply again with that object alone: no prose, no code fence."
+REPAIR = "Your reply was not the JSON object that was asked for. Reply again with that object alone, no prose"
 LEAST_SHARE = 0.8
 _THINK = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _WORDS = re.compile(r"[^\W_]+")

@@ -1,0 +1,1 @@
+"""Generators: what turns a question and its context into an answer."""
