@@ -1,25 +1,29 @@
-"""The records of a sweep as matrices of questions x points, ready for tables and figures."""
+"""The records of a sweep as matrices of questions x points, ready for tables, figures and the page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from bench.report.marks import Marks, find_marks, read_decision
 from bench.stats.resample import mean_intervals, weights
-from bench.stats.scores import Scores
-from bench.store import PointRecord, Sweep
+from bench.stats.scores import Array, Scores
+from bench.store import PointRecord, Sweep, read_json_lines
+from bench.types import Document
 
 RESAMPLES = 2000
+Row = dict[str, Any]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Mean of a measure with its 95 % interval, resampled by document; None where nothing was scored."""
+    """Mean of a measure with its 95 % interval, resampled by document; ``n`` questions were scored."""
 
     mean: float
     low: float
@@ -27,12 +31,26 @@ class Interval:
     n: int
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What the rows of a sweep say of its questions: ids, clusters, categories, and scores by measure.
+
+    Each array of ``values`` has shape (questions, points), NaN where nothing was scored.
+    """
+
+    question_ids: list[str]
+    clusters: list[str]
+    categories: list[str]
+    values: dict[str, Array]
+
+
 @dataclass(frozen=True)
 class SweepData:
     """A sweep, read once.
 
     ``points`` are the complete records without duplicates of one chunking, in the order of the sweep; ``failed`` and
-    ``duplicates`` are kept beside them. ``rows[i]`` are the per-question rows of ``points[i]``.
+    ``duplicates`` are kept beside them. Per-question rows are read when they are asked for, a point at a time.
+    ``baseline`` names the point that stands for today's production, where the decision names none.
     """
 
     folder: Path
@@ -40,10 +58,11 @@ class SweepData:
     points: tuple[PointRecord, ...]
     duplicates: tuple[PointRecord, ...]
     failed: tuple[PointRecord, ...]
-    rows: tuple[list[dict[str, Any]], ...]
+    baseline: str = ""
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def read(cls, folder: Path) -> SweepData:
+    def read(cls, folder: Path, baseline: str = "") -> SweepData:
         """Read a sweep's folder.
 
         Raises:
@@ -52,14 +71,13 @@ class SweepData:
         sweep = Sweep.open(folder)
         records = sweep.records()
         complete = [record for record in records if record.status == "complete"]
-        points = tuple(record for record in complete if record.duplicate_of is None)
         return cls(
             folder=folder,
             header=sweep.header(),
-            points=points,
+            points=tuple(record for record in complete if record.duplicate_of is None),
             duplicates=tuple(record for record in complete if record.duplicate_of is not None),
             failed=tuple(record for record in records if record.status != "complete"),
-            rows=tuple(sweep.questions(record) for record in points),
+            baseline=baseline,
         )
 
     @property
@@ -72,29 +90,106 @@ class SweepData:
         """The token budget of the headline."""
         return int(self.header["headline_tokens"])
 
-    @cached_property
-    def question_ids(self) -> list[str]:
-        """Ids of all questions, in the golden set's order."""
-        return [row["question_id"] for row in self.rows[0]] if self.rows else []
+    @property
+    def name(self) -> str:
+        """Name of the sweep."""
+        return str(self.header["name"])
+
+    def rows_of(self, index: int) -> list[Row]:
+        """Per-question rows of one point, read from its file."""
+        return Sweep(self.folder).questions(self.points[index])
 
     @cached_property
+    def rows(self) -> tuple[list[Row], ...]:
+        """Per-question rows of all points at once: for small sweeps; large ones are walked with ``rows_of``."""
+        return tuple(self.rows_of(index) for index in range(len(self.points)))
+
+    @cached_property
+    def table(self) -> Table:
+        """Questions and scores of all points, by one pass over their files."""
+        found = Table([], [], [], {})
+        for column in range(len(self.points)):
+            rows = self.rows_of(column)
+            if column == 0:
+                found.question_ids.extend(row["question_id"] for row in rows)
+                found.clusters.extend(str(row["cluster"]) for row in rows)
+                found.categories.extend(str(row.get("category", "uncategorised")) for row in rows)
+            self._fill(found, rows, column)
+        return found
+
+    def _fill(self, found: Table, rows: Sequence[Row], column: int) -> None:
+        by_id = {row["question_id"]: row["scores"] for row in rows}
+        own = [by_id.get(name, {}) for name in found.question_ids]
+        for measure in self.points[column].estimates:
+            if not self.shows(measure):
+                continue
+            if measure not in found.values:
+                found.values[measure] = np.full((len(own), len(self.points)), np.nan)
+            scores = (scored.get(measure) for scored in own)
+            found.values[measure][:, column] = [s if isinstance(s, int | float) else np.nan for s in scores]
+
+    def shows(self, measure: str) -> bool:
+        """True for what tables and figures show: no variant in tokens, and of each family the cuts that are asked."""
+        family, _, cut = measure.partition("@")
+        if family.endswith("_in_tokens"):
+            return False
+        whole_curve = family == "span_recall" and cut.startswith("tokens=")
+        return whole_curve or cut in ("", self.headline.partition("@")[2], "k=5", "k=10")
+
+    @property
+    def question_ids(self) -> list[str]:
+        """Ids of all questions, in the golden set's order."""
+        return self.table.question_ids
+
+    @property
     def clusters(self) -> list[str]:
         """Document of each question: the unit of resampling."""
-        return [row["cluster"] for row in self.rows[0]] if self.rows else []
+        return self.table.clusters
+
+    @cached_property
+    def golden(self) -> dict[str, Row]:
+        """Golden questions by id, as the sweep kept them; empty where it kept none."""
+        path = self.folder / "golden.jsonl"
+        return {row["question_id"]: row for row in read_json_lines(path)} if path.is_file() else {}
+
+    @cached_property
+    def documents(self) -> dict[str, Document]:
+        """Documents by id, as the sweep kept them; empty where it kept none."""
+        sweep = Sweep(self.folder)
+        kept = sweep.documents() if (self.folder / "documents.jsonl.gz").is_file() else ()
+        return {document.doc_id: document for document in kept}
+
+    @cached_property
+    def decision(self) -> dict[str, Any] | None:
+        """The decision on exactly these points; None where ``bench decide`` has not made one."""
+        return read_decision(self.folder, [point.point_id for point in self.points])
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Which points the figures mark."""
+        return find_marks(self.points, self.best_first(), self.decision, self.baseline)
+
+    def once(self, key: str, make: Callable[[SweepData], Made]) -> Made:
+        """``make(self)``, kept under ``key`` for the next caller."""
+        if key not in self._kept:
+            self._kept[key] = make(self)
+        found: Made = self._kept[key]
+        return found
+
+    def has(self, measure: str) -> bool:
+        """True if some point has a mean of the measure."""
+        return any(point.mean(measure) is not None for point in self.points)
 
     def scores(self, measure: str) -> Scores:
         """Scores of one measure, shape (questions, points)."""
-        values = np.full((len(self.question_ids), len(self.points)), np.nan)
-        for column, rows in enumerate(self.rows):
-            found = {row["question_id"]: row["scores"].get(measure) for row in rows}
-            for line, question in enumerate(self.question_ids):
-                value = found.get(question)
-                if isinstance(value, int | float):
-                    values[line, column] = value
-        return Scores.of(values, self.clusters)
+        missing = np.full((len(self.question_ids), len(self.points)), np.nan)
+        return Scores.of(self.table.values.get(measure, missing), self.clusters)
 
     def intervals(self, measure: str) -> list[Interval | None]:
         """Mean and 95 % interval of each point, by a cluster bootstrap with the sweep's seed."""
+        return self.once(f"intervals:{measure}", lambda data: data._resampled(measure))
+
+    def _resampled(self, measure: str) -> list[Interval | None]:
         if not self.points:
             return []
         scores = self.scores(measure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.report.data import SweepData
-from bench.report.figures import FIGURES
+from bench.report.figures import FIGURES, write_figure
 from bench.report.summary import write_summary
 
 
@@ -16,6 +16,6 @@ def write_report(data: SweepData) -> list[Path]:
         StoreError: the folder cannot be written.
     """
     written = [write_summary(data)]
-    for kind, draw in FIGURES.items():
-        written += draw(data, data.folder / "figures" / kind)
+    for kind in FIGURES:
+        written += write_figure(data, kind, data.folder / "figures" / kind)
     return written
