@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,13 +35,18 @@ def draw(runs: Sequence[Run], measures: Sequence[str], paths: Sequence[Path]) ->
 
 def _panel(axes: Axes, runs: Sequence[Run], measure: str) -> None:
     known = [(x, run.values[measure]) for x, run in enumerate(runs) if measure in run.values]
-    axes.plot([x for x, _ in known], [v.mean for _, v in known], color="#bbbbbb", linewidth=1, zorder=1)
+    for (before, old), (x, value) in itertools.pairwise(known):
+        if value.change is not None:
+            axes.plot([before, x], [old.mean, value.mean], color="#bbbbbb", linewidth=1, zorder=1)
     for x, value in known:
         mark, colour = MARKS[direction(measure, value)]
         axes.vlines(x, value.low, value.high, color=colour, linewidth=1.4)
         axes.plot(x, value.mean, marker=mark, color=colour, markersize=7, zorder=3)
     for x in range(1, len(runs)):
         changed = [name for name in ("configuration", "corpus", "golden") if _differs(runs, x, name)]
+        value = runs[x].values.get(measure)
+        if not changed and value is not None and value.note:
+            changed = ["way of measuring"]
         if changed:
             axes.axvline(x - 0.5, color="#888888", linewidth=0.8, linestyle=(0, (2, 2)))
             axes.annotate(
