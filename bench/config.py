@@ -34,8 +34,8 @@ class SweepSettings:
 class Scoring:
     """What the points of a sweep are scored on: cuts, rules, and the one measure that ranks them.
 
-    ``relevance`` is the share of a chunk's non-whitespace characters that must be gold for the rank measures
-    to count it relevant; 0 means at least one character.
+    ``relevance`` is the least gold that makes a chunk relevant for the rank measures: 0 for one character, up to 1
+    a share of an evidence item, above 1 a number of characters.
     """
 
     ks: list[int] = field(default_factory=lambda: [1, 3, 5, 10, 20])
@@ -55,10 +55,8 @@ class Scoring:
             )
         if self.rules not in ("standard", "chroma"):
             raise ConfigError(f"scoring.rules: got {self.rules!r}; {near(self.rules, ['standard', 'chroma'])}")
-        if not 0 <= self.relevance < 1:
-            raise ConfigError(
-                f"scoring.relevance: got {self.relevance}; allowed: a share from 0 up to, not including, 1"
-            )
+        if self.relevance < 0:
+            raise ConfigError(f"scoring.relevance: got {self.relevance}; allowed: 0 or more")
 
     @property
     def headline(self) -> str:

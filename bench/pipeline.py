@@ -12,15 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.chunkers.base import Tools
+from bench.chunkers.deliver import delivered, folded, identity, tokens_to_fill
 from bench.chunkers.run import Chunking, chunk_corpus
 from bench.config import PointConfig, as_plain
 from bench.context import cut_to
 from bench.corpus.config import Corpus
 from bench.corpus.row import as_row
 from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
+from bench.embedders.counted import CountedPassages
 from bench.errors import BenchError, StoreError
 from bench.index import Index, build_index
 from bench.layout import Layout
@@ -34,7 +34,7 @@ from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import question_rows
 from bench.store import PointRecord, Sweep, to_json, trec_run
 from bench.tokenize import get_tokenizer
-from bench.types import Cuts, Ints
+from bench.types import Cuts
 
 MEASURES_VERSION = "1"
 """Raised whenever a measure's definition changes: records of another version are not taken for this one's."""
@@ -146,13 +146,12 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     """
     clock, corpus, scoring = Stopwatch(), session.corpus, point.scoring
     embedder = session.embedder(point)
+    before, passages = embedder.usage(), CountedPassages(embedder)
     with clock("chunk"):
-        tools = Tools(tokenizer=get_tokenizer, embed=lambda texts: embedder.encode(texts, "passage"))
-        chunking = chunk_corpus(point.chunker, corpus.documents, tools)
-        record = _started(point, session, chunking)
+        chunking = chunk_corpus(point.chunker, corpus.documents, Tools(get_tokenizer, passages))
+        record = _started(point, session, chunking, passages.tokens)
     if _write_twin(record, session, sweep):
         return
-    before = embedder.usage()
     with clock("embed"):
         vectors = embedder.encode([chunk.indexed_text for chunk in chunking.chunks], "passage")
         queries = embedder.encode([question.text for question in corpus.questions], "query")
@@ -160,10 +159,11 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         index = build_index(vectors)
     cuts = Cuts(tuple(scoring.ks), tuple(scoring.budgets_tokens))
     with clock("retrieve"):
-        depth = needed_depth(_delivered_tokens(chunking, session.layout), cuts)
+        depth = _depth(point.chunker, chunking, session.layout, cuts)
         given = Retrieval(corpus.questions, queries, chunking.chunks, index, depth, vectors)
         found = retrieve(point.retriever, given, point.seed)
-        rankings = [cut_to(ranking, cuts, session.layout) for ranking in found.rankings]
+        handed = delivered(point.chunker, found.rankings, chunking.chunks, session.texts)
+        rankings = [cut_to(ranking, cuts, session.layout) for ranking in handed]
     with clock("score"):
         scores = score_retrieval(
             corpus.questions, chunking.chunks, rankings, session.layout, session.texts, cuts,
@@ -181,8 +181,8 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     session.done[record.identity] = record.point_id
 
 
-def _started(point: PointConfig, session: Session, chunking: Chunking) -> PointRecord:
-    """The record as far as it is known once the corpus is cut."""
+def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_tokens: int) -> PointRecord:
+    """The record as far as it is known once the corpus is cut, which took ``cutting_tokens`` of embedding."""
     embedder = session.embedder(point)
     tokens = embedder.count_tokens([chunk.indexed_text for chunk in chunking.chunks])
     found = realised(
@@ -195,10 +195,11 @@ def _started(point: PointConfig, session: Session, chunking: Chunking) -> PointR
         empties_dropped=chunking.empties_dropped,
         uncovered_chars=chunking.uncovered_chars,
     )
-    found |= {"embedder_tokens": int(tokens.sum())}
+    found |= {"embedder_tokens": int(tokens.sum()), "cutting_tokens": cutting_tokens}
     config = plain_config(point)
     depends = [
         chunking.fingerprint,
+        identity(point.chunker),
         embedder.fingerprint,
         to_json([config[k] for k in ("retriever", "scoring", "seed")]),
     ]
@@ -217,10 +218,11 @@ def _started(point: PointConfig, session: Session, chunking: Chunking) -> PointR
     )
 
 
-def _delivered_tokens(chunking: Chunking, layout: Layout) -> Ints:
-    """Budget tokens handed over for each chunk; 0 where its source cannot be shown."""
-    handed = (chunk.delivered for chunk in chunking.chunks)
-    return np.array([layout.count_tokens(span) if span else 0 for span in handed], dtype=np.int64)
+def _depth(chunker: Any, chunking: Chunking, layout: Layout, cuts: Cuts) -> int:
+    """How many hits each question needs, so that what is handed over for them fills every cut."""
+    tokens = tokens_to_fill(chunker, chunking.chunks, layout.count_tokens)
+    passages = max(cuts.ks) * folded(chunker, chunking.chunks)
+    return max(needed_depth(tokens, cuts), min(passages, len(chunking.chunks)))
 
 
 def _write_twin(record: PointRecord, session: Session, sweep: Sweep) -> bool:
@@ -241,10 +243,11 @@ def _cost(index: Index, now: Usage, before: Usage, found: Mapping[str, Any]) -> 
     """What the point costs: ``embedding_*`` of a first run, ``embedded_now_*`` of what was not in the cache."""
     step = now.since(before)
     rate = now.embedded_tokens / now.forward_s if now.forward_s else None
+    tokens = found["embedder_tokens"] + found["cutting_tokens"]
     return {
         "index_bytes": index.index_bytes,
-        "embedding_tokens": found["embedder_tokens"],
-        "embedding_s": round(found["embedder_tokens"] / rate, 3) if rate else None,
+        "embedding_tokens": tokens,
+        "embedding_s": round(tokens / rate, 3) if rate else None,
         "embedded_now_tokens": step.embedded_tokens,
         "embedded_now_s": round(step.forward_s, 4),
         "embedded_now_cpu_s": round(step.forward_cpu_s, 4),

@@ -25,11 +25,31 @@ DOCUMENTS = {
     ),
 }
 QUESTIONS: list[tuple[str, str | None, list[tuple[str, str]], str]] = [
-    ("When does the ferry to Aldmoor leave?", "At 06:40.", [("ferry.md", "leaves at 06:40 on working days")], "single_fact"),
+    (
+        "When does the ferry to Aldmoor leave?",
+        "At 06:40.",
+        [("ferry.md", "leaves at 06:40 on working days")],
+        "single_fact",
+    ),
     ("How much are ten rides?", "31.00", [("ferry.md", "| ten rides | 31.00 |")], "table_lookup"),
-    ("Do bicycles pay on the ferry?", "No.", [("ferry.md", "Bicycles travel free, but not before nine o'clock.")], "single_fact"),
-    ("Which boats need a pilot?", "Over twelve metres.", [("harbour.txt", "Boats over twelve metres need a pilot.")], "single_fact"),
-    ("When is the harbour office shut?", "Second Monday of March.", [("harbour.txt", "second Monday of March")], "single_fact"),
+    (
+        "Do bicycles pay on the ferry?",
+        "No.",
+        [("ferry.md", "Bicycles travel free, but not before nine o'clock.")],
+        "single_fact",
+    ),
+    (
+        "Which boats need a pilot?",
+        "Over twelve metres.",
+        [("harbour.txt", "Boats over twelve metres need a pilot.")],
+        "single_fact",
+    ),
+    (
+        "When is the harbour office shut?",
+        "Second Monday of March.",
+        [("harbour.txt", "second Monday of March")],
+        "single_fact",
+    ),
     (
         "What does it cost to leave under the red flag, and when does the flag go up?",
         "250; at wind force eight.",
@@ -56,5 +76,11 @@ def row(number: int) -> dict[str, object]:
     """One golden question as a row."""
     question, answer, evidence, category = QUESTIONS[number]
     quotes = [{"doc_id": doc_id, "quote": quote} for doc_id, quote in evidence]
-    own = {"question_id": f"q{number}", "question": question, "answer": answer, "evidence": quotes, "category": category}
+    own = {
+        "question_id": f"q{number}",
+        "question": question,
+        "answer": answer,
+        "evidence": quotes,
+        "category": category,
+    }
     return own if evidence else own | {"answerable": False, "document": "ferry.md"}

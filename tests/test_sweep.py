@@ -114,7 +114,9 @@ def test_other_questions_are_another_point(base: list[str], tmp_path: Path) -> N
     assert len(data.question_ids) == len(QUESTIONS) - 2
 
 
-def test_equal_chunkings_are_computed_once_and_shown_as_one(base: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_chunkings_are_computed_once_and_shown_as_one(
+    base: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Documents shorter than the chunk: every setting cuts them alike, so there is nothing to compare."""
     assert main([*base, "chunker=recursive,tokens", "chunker.size=4000,5000", "chunker.strip=true"]) == 0
     data = SweepData.read(Path("results/t"))
@@ -168,7 +170,9 @@ BAD: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("extra", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("extra", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
 def test_bad_input_is_one_line_and_nothing_is_written(
     base: list[str], extra: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,7 +195,9 @@ def test_results_that_cannot_be_written_are_one_line(base: list[str], capsys: py
 def start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
     arguments: list[Any] = [sys.executable, "-m", "bench", *command]
-    return subprocess.Popen(arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def test_a_killed_sweep_goes_on_where_it_was(base: list[str], tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""The command as a user meets it: help is quick, errors are one line, a closed pipe is no crash."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import VERBS, main
+
+CHECKOUT = Path(__file__).parent.parent
+HEAVY = ("torch", "sentence_transformers", "faiss", "matplotlib", "hydra", "numpy")
+
+
+def python(*arguments: str, cwd: Path = CHECKOUT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_help_names_every_verb_and_loads_nothing_heavy() -> None:
+    code = f"""
+import sys
+from bench.__main__ import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    done = python("-c", code)
+    assert done.stdout.splitlines()[-1] == "[]"
+    for verb in VERBS:
+        assert f"    {verb} " in done.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([verb, "--help"])
+    assert stopped.value.code == 0
+    assert f"usage: bench {verb}" in capsys.readouterr().out
+
+
+def test_an_unknown_verb_is_refused_with_the_verbs_there_are() -> None:
+    done = python("-m", "bench", "swep")
+    assert done.returncode == 2
+    assert "invalid choice: 'swep'" in done.stderr
+    assert "sweep" in done.stderr
+
+
+def test_an_error_is_one_line_unless_debugging_is_asked_for(tmp_path: Path) -> None:
+    plain = python("-m", "bench", "report", str(tmp_path))
+    assert (plain.returncode, plain.stderr.count("\n"), plain.stdout) == (2, 1, "")
+    assert "holds no sweep" in plain.stderr
+    assert "Traceback" in python("-m", "bench", "report", "--debug", str(tmp_path)).stderr
+
+
+def test_a_closed_pipe_is_no_crash() -> None:
+    command = f"{sys.executable} -m bench sweep --dry-run experiment=size | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=CHECKOUT, check=False)
+    assert "Traceback" not in done.stderr
+    assert "recursive 32/0 minilm" in done.stdout
