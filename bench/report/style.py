@@ -129,7 +129,7 @@ def number_points(axes: Axes, places: Sequence[tuple[float, float]], texts: Sequ
     """
     taken: list[tuple[float, float]] = [tuple(axes.transData.transform(place)) for place in places]
     scale = axes.figure.dpi / 72
-    rings = [(r * x, r * y) for r in (9, 15, 22, 30) for x, y in _AROUND]
+    rings = [(r * x, r * y) for r in (14, 20, 28) for x, y in _AROUND]
     for place, text in zip(places, texts, strict=True):
         x, y = axes.transData.transform(place)
         spots = [(x + dx * scale, y + dy * scale) for dx, dy in rings]

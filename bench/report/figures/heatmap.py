@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.report.data import SweepData
 from bench.report.figures.base import Kind, Numbers, axis_number, caption, cells, family
@@ -129,12 +129,12 @@ def heatmap_figure(data: SweepData) -> Figure:
 
 def heatmap_numbers(data: SweepData) -> Numbers:
     """Recall of each size and overlap."""
-    rows = [
-        [name, data.points[i].axes.get("size"), data.points[i].axes.get("overlap"), data.points[i].label]
-        + cells(data.intervals(data.headline)[i])
-        for name, members in panels_of(data).items()
-        for i in members
-    ]
+    rows: list[list[Any]] = []
+    for name, members in panels_of(data).items():
+        for i in members:
+            point = data.points[i]
+            interval = data.intervals(data.headline)[i]
+            rows.append([name, point.axes.get("size"), point.axes.get("overlap"), point.label, *cells(interval)])
     return Numbers(["strategy", "size", "overlap", "point", "recall", "low", "high", "n"], rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def draw_matrix(axes: Axes, data: SweepData) -> None:
         empty(axes, "fewer than two settings with a score: no pair to compare")
         return
     real = np.where(pairs.p <= ALPHA, np.sign(pairs.difference), 0.0)[:size, :size]
-    axes.imshow(real, cmap="PuOr", vmin=-2.2, vmax=2.2)
+    axes.imshow(real, cmap=_three_colours(), vmin=-1, vmax=1)
     axes.grid(visible=False)
     for row in range(size):
         for column in range(size):
@@ -72,8 +72,14 @@ def draw_matrix(axes: Axes, data: SweepData) -> None:
 def _write_cell(axes: Axes, row: int, column: int, sign: float, difference: float) -> None:
     mark = {1.0: "+", -1.0: "−"}.get(sign, "·")
     weight, colour = ("bold", "#000000") if sign else ("normal", "#555555")
-    axes.text(column, row - 0.14, mark, ha="center", va="center", fontsize=9, weight=weight, color=colour)
-    axes.text(column, row + 0.26, f"{100 * difference:+.1f}", ha="center", va="center", fontsize=5.5, color=colour)
+    axes.text(column, row - 0.13, mark, ha="center", va="center", fontsize=11, weight=weight, color=colour)
+    axes.text(column, row + 0.27, f"{100 * difference:+.1f}", ha="center", va="center", fontsize=6.5, color=colour)
+
+
+def _three_colours() -> Any:
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(["#f3c9a5", "#ffffff", "#a9cfe8"])
 
 
 def matrix_figure(data: SweepData) -> Figure:

@@ -101,7 +101,7 @@ def optimism_figure(data: SweepData) -> Figure:
     axes.set_title("Selection against confirmation", loc="left", fontsize=11)
     found = data.once("halves", halves)
     if found is not None:
-        text = f"On the line: the score holds. The best at selection is {100 * found.optimism:+.1f} points too high ({found.how})."
+        text = f"On the line: the score holds. Optimism of the best: {100 * found.optimism:+.1f} points ({found.how})."
         note(axes, caption(data, f"At {data.budget_tokens:,} tokens. {text}"))
     return figure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
 from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, family, mean_of
@@ -40,22 +40,27 @@ def draw_scatter(axes: Axes, data: SweepData, x: Sequence[float | None], y: Sequ
     for number, name in enumerate(names):
         members = [i for i in known if (own := family(data, i)) == name or (own not in names and name == "others")]
         style = series_style(number)
-        where = [x[i] for i in members], [mean_of(y[i]) for i in members]
+        where = [x[i] or 0.0 for i in members], [mean_of(y[i]) for i in members]
         axes.errorbar(
             *where, bars([y[i] for i in members]), fmt="none", ecolor=style["color"], elinewidth=0.7, alpha=0.35
         )
-        marker = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
+        marker: dict[str, Any] = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
         axes.plot(*where, markersize=6, markeredgecolor="white", markeredgewidth=0.5, label=shorten(name, 30), **marker)
     for index, mark in ((data.marks.chosen, "chosen"), (data.marks.baseline, "baseline")):
         if index in known and index is not None:
-            axes.plot([x[index]], [mean_of(y[index])], label=mark, **RING, **RINGS[mark])
+            axes.plot([x[index] or 0.0], [mean_of(y[index])], label=mark, **RING, **RINGS[mark])
     return True
 
 
 def _log_scale(axes: Axes, values: Sequence[float | None]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     known = [value for value in values if value is not None and value > 0]
     if known and max(known) > 3 * min(known):
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def draw_cost(axes: Axes, data: SweepData, cost: str = "context") -> None:
@@ -78,7 +83,7 @@ def cost_figure(data: SweepData) -> Figure:
         draw_cost(axes, data, cost)
     handles, labels = all_axes[0].get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside upper left", ncols=6, frameon=False, fontsize=8.5)
+        figure.legend(handles, labels, loc="outside upper left", ncols=6, frameon=False, fontsize=8.5, markerscale=0.7)
     note(all_axes[0], caption(data, "Bars: 95 % bootstrap by document. Left and low costs are better."))
     return figure
 
@@ -117,7 +122,7 @@ def faithfulness_figure(data: SweepData) -> Figure:
     draw_faithfulness(axes, data)
     handles, labels = axes.get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False, fontsize=8.5)
+        figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False, fontsize=8.5, markerscale=0.7)
         note(axes, caption(data, "Declined answers are not scored. Bars: 95 % bootstrap by document.", "faithfulness"))
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
 from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, family, mean_of, pareto
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 K_CUT = "k=5"
-RING = {"linestyle": "none", "markerfacecolor": "none", "zorder": 5}
-RINGS = {
+RING: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "zorder": 5}
+RINGS: dict[str, dict[str, Any]] = {
     "chosen": {"marker": "o", "markersize": 15, "markeredgewidth": 2.0, "markeredgecolor": "#000000"},
     "baseline": {"marker": "s", "markersize": 15, "markeredgewidth": 1.4, "markeredgecolor": "#000000"},
-    "cannot be told apart": {"marker": "o", "markersize": 11, "markeredgewidth": 0.8, "markeredgecolor": "#666666"},
+    "cannot be told apart": {"marker": "o", "markersize": 11, "markeredgewidth": 0.7, "markeredgecolor": "#777777"},
 }
 
 
@@ -81,7 +81,7 @@ def _draw_families(
         across, up = bars([x[i] for i in members]), bars([y[i] for i in members])
         where = [mean_of(x[i]) for i in members], [mean_of(y[i]) for i in members]
         axes.errorbar(*where, up, across, fmt="none", ecolor=style["color"], elinewidth=0.7, alpha=0.3)
-        marker = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
+        marker: dict[str, Any] = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
         axes.plot(*where, markersize=6, markeredgecolor="white", markeredgewidth=0.5, label=shorten(name, 30), **marker)
 
 
@@ -129,14 +129,14 @@ def tradeoff_figure(data: SweepData) -> Figure:
     return figure
 
 
-def _legend(figure: Figure, handles: Sequence[object], labels: Sequence[str], names: Sequence[str]) -> None:
+def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], names: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     blank = [Line2D([], [], linestyle="none") for _ in names]
     columns = 3 if figure.get_size_inches()[0] > 9 else 2
     figure.legend(
         [*handles, *blank], [*labels, *names], loc="outside upper left", ncols=columns, frameon=False, fontsize=8.5,
-        handletextpad=0.4, columnspacing=1.4,
+        handletextpad=0.4, columnspacing=1.4, markerscale=0.65,
     )  # fmt: skip
 
 

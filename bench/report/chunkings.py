@@ -1,0 +1,119 @@
+"""The chunk borders of a point: as the sweep stored them, else by cutting the stored documents again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.report.data import SweepData
+from bench.spans import Intervals, intervals
+from bench.store import PointRecord, read_json_lines, write_json_lines
+from bench.types import Chunk, Document
+
+
+@dataclass(frozen=True)
+class Borders:
+    """Chunks of one document as intervals, shape (chunks, 2), by start, then end."""
+
+    spans: Intervals
+
+    @cached_property
+    def reach(self) -> Intervals:
+        """Largest end of the chunks up to each, shape (chunks,)."""
+        return np.maximum.accumulate(self.spans[:, 1]) if len(self.spans) else self.spans[:, 1]
+
+    def holders(self, start: int, end: int) -> Intervals:
+        """Chunks that hold the whole of ``[start, end)``."""
+        last = int(np.searchsorted(self.spans[:, 0], start, side="right"))
+        return self.spans[:last][self.spans[:last, 1] >= end]
+
+    def touching(self, start: int, end: int) -> Intervals:
+        """Chunks that share a character with ``[start, end)``."""
+        return self.spans[(self.spans[:, 0] < end) & (self.spans[:, 1] > start)]
+
+    def inside(self, starts: Intervals, ends: Intervals) -> Any:
+        """Which of the ranges lie wholly in one chunk, shape (ranges,), bool."""
+        if not len(self.spans):
+            return np.zeros(len(starts), dtype=bool)
+        last = np.searchsorted(self.spans[:, 0], starts, side="right") - 1
+        return (last >= 0) & (self.reach[np.maximum(last, 0)] >= ends)
+
+
+Chunking = Mapping[str, Borders]
+NOTHING = Borders(intervals(()))
+
+
+def chunking_rows(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
+    """Rows to store: one a document, the spans of its chunks; chunks without a source are left out."""
+    found: dict[str, list[list[int]]] = {}
+    for chunk in chunks:
+        if chunk.span is not None:
+            found.setdefault(chunk.span.doc_id, []).append([chunk.span.start, chunk.span.end])
+    return [{"doc_id": doc_id, "spans": spans} for doc_id, spans in found.items()]
+
+
+def chunking_file(sweep: Path, fingerprint: str) -> Path:
+    """Where a sweep keeps the borders of one chunking (points of several embedders share it)."""
+    return sweep / "chunkings" / f"{fingerprint[:16]}.jsonl.gz"
+
+
+def write_chunking(sweep: Path, fingerprint: str, chunks: Iterable[Chunk]) -> None:
+    """Store the borders of a chunking, once."""
+    path = chunking_file(sweep, fingerprint)
+    if not path.is_file():
+        write_json_lines(path, chunking_rows(chunks))
+
+
+def chunking_of(data: SweepData, record: PointRecord) -> Chunking:
+    """Return the borders of a point, by document; empty where the sweep keeps no documents.
+
+    Raises:
+        BenchError: the point's configuration cannot be cut again (its own class cannot be imported, say).
+    """
+    fingerprint = str(record.realised.get("chunking_fingerprint", ""))
+    return data.once(f"chunking:{fingerprint or record.point_id}", lambda known: _found(known, record, fingerprint))
+
+
+def _found(data: SweepData, record: PointRecord, fingerprint: str) -> Chunking:
+    path = chunking_file(data.folder, fingerprint)
+    if fingerprint and path.is_file():
+        rows = read_json_lines(path)
+    elif data.documents and "_target_" in record.config.get("chunker", {}):
+        rows = chunking_rows(recut(record, data.documents.values()))
+    else:
+        rows = []
+    return {row["doc_id"]: Borders(_sorted(intervals(row["spans"]))) for row in rows}
+
+
+def _sorted(spans: Intervals) -> Intervals:
+    return spans[np.lexsort((spans[:, 1], spans[:, 0]))]
+
+
+def recut(record: PointRecord, documents: Iterable[Document]) -> tuple[Chunk, ...]:
+    """Cut documents with the configuration of a point. Only a strategy that needs vectors loads the embedder.
+
+    Raises:
+        BenchError: the strategy cannot be made or refuses a document.
+    """
+    from bench.chunkers.base import Tools
+    from bench.chunkers.run import chunk_corpus
+    from bench.tokenize import get_tokenizer
+
+    chunker = _configured(record.config, "chunker")
+
+    def embed(texts: Any) -> Any:
+        return _configured(record.config, "embedder").load().encode(texts, "passage")
+
+    return chunk_corpus(chunker, documents, Tools(get_tokenizer, embed)).chunks
+
+
+def _configured(config: Mapping[str, Any], group: str) -> Any:
+    from bench.config import locate, typed
+
+    values = {key: value for key, value in config[group].items() if key != "_target_"}
+    return typed(locate(config[group]["_target_"], f"{group}._target_"), values, group)
