@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from bench.chunkers.base import Sized, Tools
 from bench.chunkers.clusters import clusters
 from bench.chunkers.pieces import Pieces, in_characters, in_document_tokens, merge, tiles, trim
@@ -37,7 +35,7 @@ class Fixed(Sized):
             marks = in_characters(pieces)
         else:
             tokenizer = tools.tokenizer(self.tokenizer)
-            pieces = tiles(0, len(text), np.unique(known.floor(tokenizer.starts(text))))
+            pieces = tiles(0, len(text), known.floor(tokenizer.starts(text)))
             marks = in_document_tokens(text, tokenizer)(pieces)
         runs = merge(marks, self.size, self.overlap_units)
         spans = ((int(pieces[0][low]), int(pieces[1][high - 1])) for low, high in runs)

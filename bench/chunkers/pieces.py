@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -115,9 +116,14 @@ class Cuts:
 
 
 def tiles(start: int, end: int, cuts: Ints) -> Pieces:
-    """Return ``[start, end)`` cut at ``cuts``."""
-    borders = np.unique(np.concatenate(([start], cuts, [end])))
+    """Return ``[start, end)`` cut at ``cuts``, which are sorted."""
+    borders = distinct(np.concatenate(([start], cuts, [end])))
     return borders[:-1], borders[1:]
+
+
+def distinct(offsets: Ints) -> Ints:
+    """Return sorted offsets without repetitions (``numpy.unique`` hashes, and is far slower)."""
+    return offsets[np.concatenate(([True], offsets[1:] != offsets[:-1]))] if len(offsets) else offsets
 
 
 def merge(marks: Marks, size: int, overlap: int) -> Iterator[tuple[int, int]]:
@@ -143,12 +149,17 @@ def merge(marks: Marks, size: int, overlap: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """Cuts one text, from the coarsest of ``levels`` to the finest."""
+    """Cuts one text, from the coarsest of ``levels`` to the finest.
+
+    Attributes:
+        apart: pieces of so many of the first levels are never merged with their neighbours.
+    """
 
     levels: Sequence[Level]
     meter: Meter
     size: int
     overlap: int
+    apart: int = 0
 
     def split(self, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the spans that ``[start, end)`` is cut into, in order. What no level can cut may be too long."""
@@ -163,7 +174,10 @@ class Splitter:
         large = np.flatnonzero(finishes - begins >= self.size).tolist()
         done = 0
         for at in [*large, len(begins)]:
-            for low, high in merge((begins[done:at], finishes[done:at]), self.size, self.overlap):
+            marks = begins[done:at], finishes[done:at]
+            alone = level <= self.apart
+            runs = pairwise(range(at - done + 1)) if alone else merge(marks, self.size, self.overlap)
+            for low, high in runs:
                 yield int(pieces[0][done + low]), int(pieces[1][done + high - 1])
             if at < len(begins):
                 yield from self.split(int(pieces[0][at]), int(pieces[1][at]), level)

@@ -26,7 +26,7 @@ from bench.types import Chunk, Document
 
 KEEP = ("start", "end", "none")
 MULTILINGUAL = (
-    r"(?:\r?\n[ \t\u3000]*){2,}",
+    r"\r?\n(?:[ \t\u3000]*\r?\n)+",
     r"\r?\n|[\r\f\v\u0085\u2028\u2029]",
     r"[。！？｡．।॥؟۔።‥…]+[\"'”’」』）)\]]*|[.!?]+[\"'”’)\]]*(?=\s)",
     r"[，、；：､،؛]|[,;:—–](?=\s)",
