@@ -93,7 +93,7 @@ class Extractive:
 
 
 def calibrate(scores: Sequence[float], answerable: Sequence[bool]) -> Threshold:
-    """Return the threshold of greatest Youden index; the lowest of equals. Without unanswerable questions: never decline."""
+    """Return the threshold of greatest Youden index, the lowest of equals; 0 where one kind of question is missing."""
     values, good = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=np.bool_)
     n_good, n_bad = int(good.sum()), int((~good).sum())
     if not n_good or not n_bad:

@@ -68,7 +68,8 @@ class OpenAI(Endpoint):
 
     def _answer(self, reply: Reply) -> Answer:
         if reply.state == "ok":
-            status = "declined" if declines(reply.text, self.decline_phrase) else "answered"
-            return Answer(reply.text, citations(reply.text), status, reply.usage)
-        status = reply.state if reply.state != "invalid_json" else "failed"
-        return Answer(reply.raw, (), status, reply.usage, reply.reason)
+            declined = declines(reply.text, self.decline_phrase)
+            return Answer(reply.text, citations(reply.text), "declined" if declined else "answered", reply.usage)
+        return Answer(
+            reply.raw, (), "failed" if reply.state == "invalid_json" else reply.state, reply.usage, reply.reason
+        )

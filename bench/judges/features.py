@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bench.sentences import Word, content_words, negated, stem, stems, tokens
+from bench.sentences import Word, content_words, negated, stem, stems
 from bench.types import Floats
 
 Embed = Callable[[Sequence[str]], Floats]
@@ -18,6 +18,7 @@ FEATURES = ("cover", "missing_numbers", "missing_names", "likeness")
 WEIGHTS = {"number": 1.5, "name": 1.5, "word": 1.0}
 CANDIDATES = 24
 NEAREST = 8
+SECOND = 0.15
 _RIDGE = 0.05
 _QUANTITY = re.compile(r"([$€£¥])?\s?(\d+(?:[.,]\d+)*)\s?(?:([%°])|-?([^\W\d_]+))?")
 _UNITS = {
@@ -61,12 +62,14 @@ class Evidence:
             sentences; share of its numbers in no sentence; count of its names in no sentence; cosine of the claim with
             what the nearest sentences can make of it (0 without an embedder).
         best: index of the sentence that covers most of the claim.
-        best_cover: weighted share of the claim's content words in that sentence.
+        used: indexes of the one or two sentences that cover it.
+        best_cover: weighted share of the claim's content words in the best one.
         disagreements: what contradicts: numbers, units, negation.
     """
 
     values: Floats
     best: int
+    used: tuple[int, ...]
     best_cover: float
     disagreements: tuple[str, ...]
 
@@ -79,7 +82,7 @@ def weigh(claim: str, given: Sequence[str], embed: Embed | None) -> Evidence | N
     weights = {word.stem: WEIGHTS[word.kind] for word in words}
     total = sum(weights.values())
     shared = [weights.keys() & stems(sentence) for sentence in given]
-    covers = np.array([sum(weights[w] for w in found) for found in shared]) / total
+    covers = _covers(words, given)
     best = int(covers.argmax())
     rest = [sum(weights[w] for w in found - shared[best]) / total for found in shared]
     missing = weights.keys() - frozenset().union(*shared)
@@ -90,14 +93,34 @@ def weigh(claim: str, given: Sequence[str], embed: Embed | None) -> Evidence | N
         sum(word.kind == "name" and word.stem in missing for word in words),
         _likeness(claim, given, covers, embed) if embed else 0.0,
     ]
+    second = int(np.argmax(rest))
+    used = (best, second) if rest[second] >= SECOND else (best,)
     against = _disagreements(claim, words, missing, given, best, float(covers[best]))
-    return Evidence(np.array(values, dtype=np.float32), best, float(covers[best]), against)
+    return Evidence(np.array(values, dtype=np.float32), best, used, float(covers[best]), against)
+
+
+def candidates(covers: Floats) -> list[int]:
+    """Return the indexes of the sentences whose vectors are looked at: those that share most with the claim."""
+    return [int(index) for index in np.argsort(-covers, kind="stable")[:CANDIDATES]]
+
+
+def needed_texts(claim: str, given: Sequence[str]) -> list[str]:
+    """Return the texts whose vectors ``weigh`` will ask for, so that many claims can be embedded at once."""
+    words = content_words(claim)
+    if not words or not given:
+        return []
+    return [claim, *(given[index] for index in candidates(_covers(words, given)))]
+
+
+def _covers(words: Sequence[Word], given: Sequence[str]) -> Floats:
+    weights = {word.stem: WEIGHTS[word.kind] for word in words}
+    total = sum(weights.values())
+    return np.array([sum(weights[w] for w in weights.keys() & stems(s)) / total for s in given], dtype=np.float32)
 
 
 def _likeness(claim: str, given: Sequence[str], covers: Floats, embed: Embed) -> float:
     """Cosine between the claim and the best ridge combination of its nearest sentences."""
-    likely = np.argsort(-covers, kind="stable")[:CANDIDATES]
-    vectors = embed([claim, *(given[int(i)] for i in likely)])
+    vectors = embed([claim, *(given[index] for index in candidates(covers))])
     target, pool = vectors[0], vectors[1:]
     near = pool[np.argsort(-(pool @ target), kind="stable")[:NEAREST]]
     share = np.linalg.solve(near @ near.T + _RIDGE * np.eye(len(near), dtype=np.float32), near @ target)
@@ -152,14 +175,3 @@ def _numbers(text: str) -> list[tuple[str, str]]:
         name = before or mark or (after or "").lower()
         found.append((stem(number), _UNITS.get(name, "")))
     return found
-
-
-def overlap(a: str, b: str) -> float:
-    """Share of the content words of ``a`` that stand in ``b``: the word-overlap baseline."""
-    words = [word.stem for word in content_words(a)]
-    return sum(word in stems(b) for word in words) / max(1, len(words))
-
-
-def word_count(text: str) -> int:
-    """Number of words and numbers of ``text``."""
-    return len(tokens(text))
