@@ -23,7 +23,11 @@ def answer_fault(row: Row, *, evidence_given: bool) -> tuple[str, str, int | Non
     status = str(answer.get("status", "answered"))
     if not row.get("answerable", True):
         said = str(answer.get("text", ""))[:80]
-        return ("answered_unanswerable", f"it has no answer, but the reply is “{said}”", None) if status == "answered" else None
+        return (
+            ("answered_unanswerable", f"it has no answer, but the reply is “{said}”", None)
+            if status == "answered"
+            else None
+        )
     if status == "declined":
         return ("declined_wrongly", "all of the evidence was in the context", None) if evidence_given else None
     return _judged(row, evidence_given=evidence_given)
@@ -39,7 +43,9 @@ def _judged(row: Row, *, evidence_given: bool) -> tuple[str, str, int | None] | 
     wrong = [claim for claim in claims_of(row) if claim["verdict"] in ("unsupported", "contradicted")]
     if wrong:
         return "unsupported", f"{wrong[0]['verdict']}: “{str(wrong[0]['claim'])[:100]}”", None
-    cited = [one for one in citations_of(row) if one.get("verdict") in ("unsupported", "contradicted") or one.get("reason")]
+    cited = [
+        one for one in citations_of(row) if one.get("verdict") in ("unsupported", "contradicted") or one.get("reason")
+    ]
     if cited:
         reason = cited[0].get("reason") or "claim_not_supported"
         return "wrong_citation", f"[{cited[0].get('passage')}] {reason}: “{str(cited[0].get('claim', ''))[:80]}”", None

@@ -11,7 +11,7 @@ import numpy as np
 from bench.errors import ModelError
 from bench.layout import Layout, advance
 from bench.report.data import Row, SweepData
-from bench.spans import Intervals, intersect, intervals, length
+from bench.spans import Intervals, intersect, intervals
 from bench.types import Ints, Span
 
 Alternatives = tuple[Span, ...]
@@ -101,7 +101,8 @@ def share(given: Intervals, span: Span, layout: Layout) -> float:
     """Share of the non-white-space characters of ``span`` that lie in ``given``."""
     ink = layout.ink[span.doc_id]
     wanted = int(ink[span.end] - ink[span.start])
-    found = length(intersect(given, intervals([(span.start, span.end)])), ink)
+    inside = intersect(given, intervals([(span.start, span.end)]))
+    found = int((ink[inside[:, 1]] - ink[inside[:, 0]]).sum())
     return found / wanted if wanted else 1.0
 
 

@@ -204,6 +204,12 @@ class SweepData:
             for i, mean in enumerate(used.means())
         ]
 
+    def family(self, index: int) -> str:
+        """Strategy of a point, with its embedder and retriever where the sweep has several."""
+        names = ("strategy", "embedder", "retriever")
+        varied = [n for n in names if n == "strategy" or len({str(p.axes.get(n)) for p in self.points}) > 1]
+        return " · ".join(str(self.points[index].axes.get(n, "")) for n in varied)
+
     def best_first(self) -> list[int]:
         """Indices of the points by headline, best first; points without a score last, ties in sweep order."""
         means = [point.mean(self.headline) for point in self.points]

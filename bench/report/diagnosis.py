@@ -1,4 +1,4 @@
-"""One cause for every miss, by the order of questions that a person would ask: is it there, is it whole, is it found?"""
+"""One cause for every miss, by the order in which a person would ask: is it there, is it whole, is it found?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from bench.report.context import (
     without_repeats,
 )
 from bench.report.data import Row, SweepData
-from bench.report.figures.base import family
 from bench.store import PointRecord
 from bench.types import Span
 
@@ -189,7 +188,11 @@ def _placed(
     older = view.layout.supersedes.get(span.doc_id, frozenset())
     stale = next((piece for piece in pieces if piece.doc_id in older), None)
     if stale is not None:
-        return "wrong_document", f"{stale.doc_id}, which {span.doc_id} replaces, is at rank {stale.rank}; {stands}", rank
+        return (
+            "wrong_document",
+            f"{stale.doc_id}, which {span.doc_id} replaces, is at rank {stale.rank}; {stands}",
+            rank,
+        )
     texts = {name: document.text for name, document in view.data.documents.items()} if rank else {}
     if rank and rank > last and without_repeats(hits[:rank], view.data.budget_tokens, view.layout, texts) >= rank:
         return "crowded_out", f"without repeated text the budget would reach rank {rank}; {stands}", rank
@@ -229,7 +232,7 @@ class Diagnosis:
         """Counts by strategy, summed over its points, the strategies in order of the sweep."""
         found: dict[str, Counter[str]] = {}
         for index in range(len(self.findings)):
-            found.setdefault(family(data, index), Counter()).update(self.counts(index))
+            found.setdefault(data.family(index), Counter()).update(self.counts(index))
         return found
 
 

@@ -32,16 +32,9 @@ class Kind:
     numbers: Callable[[SweepData], Numbers]
 
 
-def family(data: SweepData, index: int) -> str:
-    """Strategy of a point, with its embedder and retriever where the sweep has several."""
-    names = ("strategy", "embedder", "retriever")
-    varied = [n for n in names if n == "strategy" or len({str(p.axes.get(n)) for p in data.points}) > 1]
-    return " · ".join(str(data.points[index].axes.get(n, "")) for n in varied)
-
-
 def families(data: SweepData, members: Sequence[int]) -> list[str]:
     """Families of the points in order of first use; beyond six the last is called "others"."""
-    names = list(dict.fromkeys(family(data, i) for i in members))
+    names = list(dict.fromkeys(data.family(i) for i in members))
     return names if len(names) <= MAX_SERIES else [*names[: MAX_SERIES - 1], "others"]
 
 
@@ -49,7 +42,7 @@ def best_of_each(data: SweepData) -> list[int]:
     """The best point by headline of each family, at most six, best first; the chosen one and today's among them."""
     best: dict[str, int] = {}
     for index in data.best_first():
-        best.setdefault(family(data, index), index)
+        best.setdefault(data.family(index), index)
     wanted = [i for i in (data.marks.chosen, data.marks.baseline) if i is not None]
     order = [*wanted, *best.values()]
     return list(dict.fromkeys(order))[:MAX_SERIES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bench.report.data import SweepData
-from bench.report.figures.base import Kind, Numbers, best_of_each, caption, cells, family
+from bench.report.figures.base import Kind, Numbers, best_of_each, caption, cells
 from bench.report.style import empty, new_figure, note, series_style, shorten, spread, text_colour
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def budget_figure(data: SweepData) -> Figure:
 def budget_numbers(data: SweepData) -> Numbers:
     """Recall of each drawn point at each budget."""
     rows = [
-        [data.points[i].label, family(data, i), budget, *cells(data.intervals(f"span_recall@tokens={budget}")[i])]
+        [data.points[i].label, data.family(i), budget, *cells(data.intervals(f"span_recall@tokens={budget}")[i])]
         for i in best_of_each(data)
         for budget in sorted(data.header["cuts"]["tokens"])
     ]

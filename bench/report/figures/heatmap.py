@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import SweepData
-from bench.report.figures.base import Kind, Numbers, axis_number, caption, cells, family
+from bench.report.figures.base import Kind, Numbers, axis_number, caption, cells
 from bench.report.style import empty, new_figure, note, shorten
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def panels_of(data: SweepData) -> dict[str, list[int]]:
     panels: dict[str, list[int]] = {}
     for i, point in enumerate(data.points):
         if "size" in point.axes and point.mean(data.headline) is not None:
-            panels.setdefault(family(data, i), []).append(i)
+            panels.setdefault(data.family(i), []).append(i)
     return panels
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
-from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, family, mean_of
+from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, mean_of
 from bench.report.figures.tradeoff import RING, RINGS
 from bench.report.style import empty, new_figure, note, series_style, shorten
 
@@ -38,7 +38,7 @@ def draw_scatter(axes: Axes, data: SweepData, x: Sequence[float | None], y: Sequ
         return False
     names = families(data, known)
     for number, name in enumerate(names):
-        members = [i for i in known if (own := family(data, i)) == name or (own not in names and name == "others")]
+        members = [i for i in known if (own := data.family(i)) == name or (own not in names and name == "others")]
         style = series_style(number)
         where = [x[i] or 0.0 for i in members], [mean_of(y[i]) for i in members]
         axes.errorbar(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
-from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, family, mean_of, pareto
+from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, mean_of, pareto
 from bench.report.style import MAX_SERIES, empty, note, number_points, series_style, shorten
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _draw_families(
 ) -> None:
     names = families(data, known)
     for number, name in enumerate(names):
-        members = [i for i in known if (own := family(data, i)) == name or (own not in names and name == "others")]
+        members = [i for i in known if (own := data.family(i)) == name or (own not in names and name == "others")]
         style = series_style(number)
         across, up = bars([x[i] for i in members]), bars([y[i] for i in members])
         where = [mean_of(x[i]) for i in members], [mean_of(y[i]) for i in members]
@@ -147,7 +147,7 @@ def tradeoff_numbers(data: SweepData) -> Numbers:
     for name in measures:
         columns += [name, "low", "high", "n"]
     rows = [
-        [data.points[i].label, family(data, i), data.marks.named(i), *_cells(data, measures, i)]
+        [data.points[i].label, data.family(i), data.marks.named(i), *_cells(data, measures, i)]
         for i in data.best_first()
     ]
     return Numbers(columns, rows)
