@@ -50,9 +50,8 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "dropped separators": {
         "_target_": "bench.chunkers.recursive.Recursive",
         "size": 40,
-        "separators": ["\n\n", "\n", " "],
+        "separators": ["\n\n", "\n", " ", ""],
         "keep": "none",
-        "strip": False,
     },
     "tokens": {"_target_": "bench.chunkers.fixed.Fixed", "size": 16, "overlap": 4},
     "characters": {"_target_": "bench.chunkers.fixed.Fixed", "size": 50, "unit": "characters", "strip": True},
@@ -128,14 +127,21 @@ def test_graphemes_that_langchain_would_cut_keep_this_package() -> None:
     assert "from bench.production" in production_program({"chunker": settings}, documents(family))
 
 
-@pytest.fixture
-def swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    texts, golden = write_corpus(tmp_path / "mine")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder in which one sweep was run."""
+    folder = tmp_path_factory.mktemp("work")
+    texts, golden = write_corpus(folder / "mine")
     corpus = ["corpus=folder", f"corpus.documents={texts}", f"corpus.golden={golden}", "embedder=static"]
-    assert (
-        main(["sweep", *corpus, "sweep.name=t", "chunker=recursive,markdown,recursive_chroma", "chunker.size=16"]) == 0
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["sweep", *corpus, "sweep.name=t", "chunker=markdown,recursive_chroma", "chunker.size=16"]) == 0
+    return folder
+
+
+@pytest.fixture
+def swept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
     return Path("results/t")
 
 
@@ -148,13 +154,12 @@ def test_the_configuration_sweeps_to_the_same_point(swept: Path) -> None:
         assert again[0].estimates == record.estimates
 
 
-def test_the_configuration_cuts_the_same_chunks(swept: Path, tmp_path: Path) -> None:
+def test_the_configuration_cuts_the_same_chunks(swept: Path) -> None:
     record = next(r for r in Sweep(swept).records() if r.axes["strategy"] == "markdown")
     Path("production.yaml").write_text(production_yaml(record, "t"), encoding="utf-8")
     parser = argparse.ArgumentParser()
     cut.configure(parser)
-    folder = str(tmp_path / "mine" / "documents")
-    assert cut.run(parser.parse_args([folder, "--config", "production.yaml", "-o", "chunks.jsonl"])) == 0
+    assert cut.run(parser.parse_args(["mine/documents", "--config", "production.yaml", "-o", "chunks.jsonl"])) == 0
     rows = [json.loads(line) for line in Path("chunks.jsonl").read_text(encoding="utf-8").splitlines()]
     texts = {document.doc_id: document.text for document in Sweep(swept).documents()}
     assert len(rows) == record.realised["chunks"]
