@@ -35,26 +35,48 @@ class Markdown(Headed):
         return self.sections(document, structure(document.text), tools)
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of Markdown: the type that markdown-it gives it, its tag, how deep it is nested, and where it stands."""
+
+    kind: str
+    tag: str
+    level: int
+    start: int
+    end: int
+
+
 @lru_cache(maxsize=4096)
 def structure(text: str) -> Structure:
     """Return the headings and the top-level blocks of a Markdown text."""
-    front = _FRONT_MATTER.match(text)
-    begin = front.end() if front else int(text.startswith("\ufeff"))
-    lines = [begin, *(match.end() for match in _LINE_END.finditer(text, begin)), len(text)]
     headings: list[tuple[int, int, int]] = []
-    elements, parts = [begin], list[int]()
-    for token in _blocks(text[begin:]):
-        if token.map is None:
-            continue
-        start, end = lines[token.map[0]], lines[min(token.map[1], len(lines) - 1)]
-        (parts if token.level else elements).append(start)
-        if token.type == "heading_open" and not token.level:
-            body = _INK.search(text, end)
-            headings.append((start, body.start() if body else len(text), int(token.tag[1:])))
+    elements, parts = [_begin(text)], list[int]()
+    for block in blocks(text):
+        (parts if block.level else elements).append(block.start)
+        if block.kind == "heading_open" and not block.level:
+            body = _INK.search(text, block.end)
+            headings.append((block.start, body.start() if body else len(text), int(block.tag[1:])))
     return Structure(tuple(headings), np.unique(elements), np.unique(np.array(parts, dtype=np.int64)), NONE)
 
 
-def _blocks(text: str) -> list[Token]:
+@lru_cache(maxsize=1024)
+def blocks(text: str) -> tuple[Block, ...]:
+    """Return the blocks of a Markdown text in order, outer before inner; front matter is none of them."""
+    begin = _begin(text)
+    lines = [begin, *(match.end() for match in _LINE_END.finditer(text, begin)), len(text)]
+    return tuple(
+        Block(token.type, token.tag, token.level, lines[token.map[0]], lines[min(token.map[1], len(lines) - 1)])
+        for token in _tokens(text[begin:])
+        if token.map is not None
+    )
+
+
+def _begin(text: str) -> int:
+    front = _FRONT_MATTER.match(text)
+    return front.end() if front else int(text.startswith("\ufeff"))
+
+
+def _tokens(text: str) -> list[Token]:
     """Return the block tokens of a Markdown text; what is inside of a line is not parsed."""
     from markdown_it import MarkdownIt
 
