@@ -75,7 +75,7 @@ class TiktokenTokenizer:
         """Return the start of each token; see ``Tokenizer``."""
         text = _without_surrogates(text)
         sizes = self._size_bytes[self._encoding.encode_to_numpy(text, disallowed_special=())]
-        byte_starts = np.cumsum(sizes) - sizes
+        byte_starts: Ints = np.cumsum(sizes) - sizes
         if text.isascii():
             return byte_starts
         data = np.frombuffer(text.encode(), dtype=np.uint8)
