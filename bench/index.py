@@ -1,4 +1,7 @@
-"""Exact nearest neighbours on unit vectors (FAISS, https://faiss.ai), ties in canonical order also across the cut."""
+"""Exact nearest neighbours on unit vectors (FAISS, https://faiss.ai), ties in canonical order also across the cut.
+
+``bench.approximate`` holds the indexes that are not exact.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bench.errors import ConfigError, ModelError, near
+from bench.errors import ModelError
 from bench.types import Floats, Ints
 
 TIE_TOLERANCE = 4e-6
@@ -16,8 +19,14 @@ EXTRA = 16
 
 
 class Index(Protocol):
-    """Vectors that can be searched. ``index_bytes`` is what it takes to store."""
+    """Vectors that can be searched.
 
+    ``kind`` is what was built, ``note`` why it is not what was asked for ("" where it is), ``index_bytes`` what it
+    takes to store.
+    """
+
+    kind: str
+    note: str
     size: int
     index_bytes: int
 
@@ -34,24 +43,30 @@ class Index(Protocol):
         ...
 
 
+class IndexConfig(Protocol):
+    """A frozen dataclass of an index's parameters; what ``conf/index/<name>.yaml`` sets."""
+
+    def build(self, vectors: Floats, seed: int) -> Index:
+        """Return an index of unit vectors, float32, shape (chunks, dim); the same one for the same seed."""
+        ...
+
+
 @dataclass(frozen=True)
-class IndexConfig:
-    """Which index: "flat" is exact (faiss.IndexFlatIP)."""
+class Flat:
+    """Exact: every vector is compared (faiss.IndexFlatIP)."""
 
-    kind: str = "flat"
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"index.kind: got {self.kind!r}; {near(self.kind, KINDS)}")
+    def build(self, vectors: Floats, seed: int) -> Index:
+        """See ``IndexConfig.build``."""
+        return FlatIndex(vectors)
 
 
-def build_index(vectors: Floats, config: IndexConfig | None = None) -> Index:
+def build_index(vectors: Floats, config: IndexConfig | None = None, seed: int = 0) -> Index:
     """Return an index of unit vectors, shape (chunks, dim) in canonical chunk order; (0, dim) is an empty index.
 
     Raises:
         ModelError: a vector is not of length 1, or not a number.
     """
-    return KINDS[(config or IndexConfig()).kind](_checked(vectors, "chunk"))
+    return (config or Flat()).build(checked(vectors, "chunk"), seed)
 
 
 class FlatIndex:
@@ -61,9 +76,12 @@ class FlatIndex:
     queries were searched together nor on where a vector stands, and equal vectors tie exactly.
     """
 
-    def __init__(self, vectors: Floats) -> None:
+    kind = "flat"
+
+    def __init__(self, vectors: Floats, note: str = "") -> None:
         import faiss
 
+        self.note = note
         self.size, self.dim = vectors.shape
         self._vectors = vectors
         self._faiss = faiss.IndexFlatIP(self.dim)
@@ -76,10 +94,7 @@ class FlatIndex:
         Raises:
             ModelError: a query is not of length 1, or not of the index's dimension.
         """
-        queries = _checked(queries, "query")
-        if queries.shape[1] != self.dim:
-            sizes = f"queries have {queries.shape[1]} dimensions, its vectors {self.dim}"
-            raise ModelError(f"index: {sizes}; embed both with one model")
+        queries = checked(queries, "query", self.dim)
         reachable = self.size if within is None else len(within)
         depth = max(0, min(depth, reachable))
         scores = np.zeros((len(queries), depth), dtype=np.float32)
@@ -105,17 +120,27 @@ class FlatIndex:
 
     def _exact(self, query: Floats, candidates: Ints, depth: int) -> tuple[Floats, Ints]:
         candidates = np.sort(candidates)
-        scores = np.einsum("ij,j->i", self._vectors[candidates], query, dtype=np.float64).astype(np.float32)
+        scores = inner_products(self._vectors[candidates], query)
         best = np.argsort(-scores, kind="stable")[:depth]
         return scores[best], candidates[best]
 
 
-KINDS = {"flat": FlatIndex}
+def inner_products(vectors: Floats, query: Floats) -> Floats:
+    """Return the inner product of each row with ``query``, summed in float64: equal rows have equal ones."""
+    return np.asarray(np.einsum("ij,j->i", vectors, query, dtype=np.float64), dtype=np.float32)
 
 
-def _checked(vectors: Floats, what: str) -> Floats:
+def checked(vectors: Floats, what: str, dim: int | None = None) -> Floats:
+    """Return ``vectors`` as FAISS takes them.
+
+    Raises:
+        ModelError: not of shape (n, dim), or a vector is not of length 1.
+    """
     if vectors.ndim != 2:
         raise ModelError(f"index: {what} vectors have shape {vectors.shape}; allowed: (n, dim)")
+    if dim is not None and vectors.shape[1] != dim:
+        sizes = f"queries have {vectors.shape[1]} dimensions, its vectors {dim}"
+        raise ModelError(f"index: {sizes}; embed both with one model")
     norms = np.linalg.norm(vectors, axis=1)
     bad = np.flatnonzero(~(np.abs(norms - 1) <= UNIT_TOLERANCE))
     if len(bad):

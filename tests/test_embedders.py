@@ -107,7 +107,8 @@ def test_published_case_of_size_256(shared: Path, minilm: LoadedTransformer) -> 
 def test_loading_and_counting_import_no_torch() -> None:
     code = (
         "import sys\nfrom bench.embedders.transformer import Transformer\nfrom bench.embedders.static import Static\n"
-        "Transformer().load().count_tokens(['a']); Static().load().encode(['a'], 'query'); print('torch' in sys.modules)"
+        "Transformer().load().count_tokens(['a'])\nStatic().load().encode(['a'], 'query')\n"
+        "print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "False"

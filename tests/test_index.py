@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.errors import ConfigError, ModelError
-from bench.index import IndexConfig, build_index
+from bench.errors import ModelError
+from bench.index import build_index
 from bench.types import Floats
 
 
@@ -107,11 +107,6 @@ def test_vectors_that_are_not_unit_are_refused(wrong: list[list[float]]) -> None
 def test_queries_of_another_model_are_refused() -> None:
     with pytest.raises(ModelError, match="queries have 3 dimensions, its vectors 2"):
         build_index(rows([1, 0])).search(rows([1, 0, 0]), 1)
-
-
-def test_unknown_kind_names_the_allowed_ones() -> None:
-    with pytest.raises(ConfigError, match=r"index.kind: got 'flatt'; allowed: flat; did you mean 'flat'"):
-        IndexConfig("flatt")
 
 
 def test_index_bytes_grow_with_the_vectors() -> None:

@@ -43,7 +43,7 @@ class Transformer:
     passage_prompt: str | None = None
     precision: str = "fp32"
     max_tokens: int | None = None
-    batch_tokens: int = 4096
+    batch_tokens: int = 2048
     device: str = "cpu"
 
     def __post_init__(self) -> None:
