@@ -1,6 +1,6 @@
 """Exact nearest neighbours on unit vectors (FAISS, https://faiss.ai), ties in canonical order also across the cut.
 
-``bench.approximate`` holds the indexes that are not exact.
+``bench.indexes`` holds the indexes that are not exact.
 """
 
 from __future__ import annotations
