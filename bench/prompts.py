@@ -1,4 +1,4 @@
-"""Prompts are Jinja files of ``conf/prompts``: blocks ``system`` and ``user``. Documents are data in them, never text."""
+"""Prompts are Jinja files of ``conf/prompts`` with blocks ``system`` and ``user``. Documents are data in them."""
 
 from __future__ import annotations
 

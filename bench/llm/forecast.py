@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import SupportsInt
 
 from bench.replies import Endpoint, Forecast, Request
 
-Count = Callable[[Sequence[str]], Sequence[int]]
+Count = Callable[[Sequence[str]], Iterable[SupportsInt]]
 MESSAGE_TOKENS = 4
 
 
