@@ -16,11 +16,11 @@ from bench.types import Chunk, Hit, Ints, Ranking, Span
 class Delivering(Protocol):
     """A strategy that decides after retrieval what is handed over."""
 
-    def deliver(self, ranking: Ranking, chunks: Sequence[Chunk], texts: Mapping[str, str]) -> Ranking:
-        """Return the ranking of what is handed over, best first; no character of it stands in two hits.
+    def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
+        """Return the rankings of what is handed over, best first; no character of one stands in two hits.
 
         Args:
-            ranking: hits of one question, best first.
+            rankings: hits of each question, best first.
             chunks: the chunking that the hits index.
             texts: text of each document.
         """
@@ -35,9 +35,7 @@ def delivered(
     chunker: Any, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]
 ) -> list[Ranking]:
     """Return what is handed over for each ranking: what the strategy says, or the hits as they are."""
-    if not isinstance(chunker, Delivering):
-        return list(rankings)
-    return [chunker.deliver(ranking, chunks, texts) for ranking in rankings]
+    return chunker.deliver(rankings, chunks, texts) if isinstance(chunker, Delivering) else list(rankings)
 
 
 def tokens_to_fill(chunker: Any, chunks: Sequence[Chunk], count: Callable[[Span], int]) -> Ints:
@@ -112,8 +110,11 @@ class Handed:
                 yield replace(hit, delivered=Span(span.doc_id, start, end))
 
 
-def once(ranking: Ranking, texts: Mapping[str, str]) -> Ranking:
-    """Return the ranking without what an earlier hit has handed over."""
-    handed = Handed(texts)
+def once(rankings: Sequence[Ranking], texts: Mapping[str, str]) -> list[Ranking]:
+    """Return the rankings without what an earlier hit of the same one has handed over."""
+    return [_once(ranking, Handed(texts)) for ranking in rankings]
+
+
+def _once(ranking: Ranking, handed: Handed) -> Ranking:
     hits = (part for hit in ranking.hits if hit.delivered for part in handed.give(hit, hit.delivered))
     return Ranking(ranking.question_id, tuple(hits))

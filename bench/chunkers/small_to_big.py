@@ -53,9 +53,9 @@ class ParentChild(Sized):
         owners = holders(parents, children)
         return [_child(document, child, parents[owner]) for child, owner in zip(children, owners, strict=True)]
 
-    def deliver(self, ranking: Ranking, chunks: Sequence[Chunk], texts: Mapping[str, str]) -> Ranking:
+    def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
         """Hand over each parent at the rank of its first child."""
-        return once(ranking, texts)
+        return once(rankings, texts)
 
     def fold(self, chunks: Sequence[Chunk]) -> int:
         """Most children of one parent."""
@@ -92,9 +92,9 @@ class SentenceWindow(Sized):
         own = zip(atoms.starts.tolist(), atoms.ends.tolist(), strict=True)
         return [_child(document, span, around) for span, around in zip(own, zip(lows, highs, strict=True), strict=True)]
 
-    def deliver(self, ranking: Ranking, chunks: Sequence[Chunk], texts: Mapping[str, str]) -> Ranking:
+    def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
         """Hand over of each window what is new."""
-        return once(ranking, texts)
+        return once(rankings, texts)
 
     def fold(self, chunks: Sequence[Chunk]) -> int:
         """Sentences of a window."""
@@ -163,9 +163,12 @@ class AutoMerge(Sized):
             leaves.append(Leaf(span, document.text[start:end], span, tuple(ancestors)))
         return leaves
 
-    def deliver(self, ranking: Ranking, chunks: Sequence[Chunk], texts: Mapping[str, str]) -> Ranking:
+    def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
         """Hand over leaves, and parents from the rank on at which enough of their children were hit."""
-        handed, met, merged = Handed(texts), Counter[Span](), set[Span]()
+        return [self._merged(ranking, chunks, Handed(texts)) for ranking in rankings]
+
+    def _merged(self, ranking: Ranking, chunks: Sequence[Chunk], handed: Handed) -> Ranking:
+        met, merged = Counter[Span](), set[Span]()
         hits: list[Hit] = []
         for hit in ranking.hits:
             give = hit.delivered
