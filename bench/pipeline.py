@@ -21,6 +21,7 @@ from bench.corpus.config import Corpus
 from bench.corpus.row import as_row
 from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
 from bench.embedders.counted import CountedPassages
+from bench.embedders.passages import cached, passage_vectors, read_tokens
 from bench.errors import BenchError, StoreError
 from bench.index import Index, build_index
 from bench.layout import Layout
@@ -73,7 +74,7 @@ class Session:
         """
         key = to_json(as_plain(point.embedder))
         if key not in self.embedders:
-            self.embedders[key] = CachedEmbedder(point.embedder.load(), self.cache)
+            self.embedders[key] = cached(point.embedder.load(), self.cache)
         return self.embedders[key]
 
     def point_id(self, point: PointConfig) -> str:
@@ -153,7 +154,7 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     if _write_twin(record, session, sweep):
         return
     with clock("embed"):
-        vectors = embedder.encode([chunk.indexed_text for chunk in chunking.chunks], "passage")
+        vectors = passage_vectors(embedder, chunking.chunks, session.texts)
         queries = embedder.encode([question.text for question in corpus.questions], "query")
     with clock("index"):
         index = build_index(vectors)
@@ -195,7 +196,7 @@ def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_t
         empties_dropped=chunking.empties_dropped,
         uncovered_chars=chunking.uncovered_chars,
     )
-    found |= {"embedder_tokens": int(tokens.sum()), "cutting_tokens": cutting_tokens}
+    found |= {"embedder_tokens": read_tokens(embedder, tokens, session.texts), "cutting_tokens": cutting_tokens}
     config = plain_config(point)
     depends = [
         chunking.fingerprint,
