@@ -20,7 +20,7 @@ from bench.embedders.transformer import LoadedTransformer, Transformer
 from bench.types import Floats
 
 PROSE = (
-    "the policy covers damage caused by water when the insured reports it within thirty days of the event and keeps "
+    "the policy covers damage caused by water when the owner reports it within thirty days of the event and keeps "
     "records of repair cost otherwise a claim may be reduced unless an officer of the company has agreed in writing"
 )
 
