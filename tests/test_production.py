@@ -18,6 +18,7 @@ from bench.__main__ import main
 from bench.decision.build import decide
 from bench.decision.options import Options
 from bench.decision.production import production_program, production_yaml, write_production
+from bench.decision.relevance import recall_by_threshold
 from bench.decision.table import Table
 from bench.errors import ConfigError
 from bench.production import Production
@@ -165,6 +166,17 @@ def test_the_configuration_cuts_the_same_chunks(swept: Path) -> None:
     assert len(rows) == record.realised["chunks"]
     assert all(texts[row["doc_id"]][row["start"] : row["end"]] == row["text"] for row in rows)
     assert len({row["chunk_id"] for row in rows}) == len(rows)
+
+
+def test_recall_by_threshold_is_the_recorded_one_where_any_character_counts(swept: Path) -> None:
+    table = Table.read(swept)
+    points = range(len(table.points))
+    found = recall_by_threshold(table, points, 5)
+    for point, mean in zip(table.points, found["R@k=5 at relevance 0"], strict=True):
+        assert mean == pytest.approx(point.mean("R@k=5"))
+    means = [found[f"R@k=5 at relevance {share}"] for share in ("0", "0.5", "1")]
+    assert all(loose >= strict for loose, strict in zip(means[0], means[2], strict=True))
+    assert means[0] != means[2]
 
 
 def test_a_decision_writes_both_files(swept: Path) -> None:

@@ -18,6 +18,8 @@ from bench.decision.table import COSTS, PREFER, Table, cost_order, defined_rows,
 from bench.errors import ConfigError, near
 from bench.store import read_json
 
+METHOD = "paired sign flips by cluster, step-down maxT over all pairs"
+
 
 def decide(table: Table, options: Options) -> dict[str, Any]:
     """Choose a setting of a sweep.
@@ -61,6 +63,7 @@ def _assemble(case: Case) -> dict[str, Any]:
         "duplicates": [{"label": r.label, "same_as": r.duplicate_of} for r in table.duplicates],
         "given_up": parts.given_up(case, shown),
         "selection": parts.selection(case),
+        "family": {"pairs": len(choice.family.pairs), "exact": choice.family.exact, "method": METHOD},
         "pairs": parts.pairs(case, shown),
         "detectable": parts.detectable(case),
         "baseline": parts.baseline(case, shown),

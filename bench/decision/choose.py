@@ -37,7 +37,8 @@ class Choice:
 
     ``refused`` says why no choice is made; everything else is still there to look at. ``alike`` holds the best point of
     the selection part and all that cannot be told from it there; ``chosen`` is the cheapest of them. ``winner`` is
-    true where the best stands alone. ``family`` tests all pairs on all questions.
+    true where the best stands alone. ``family`` tests all pairs on all questions. ``average`` is the mean of all points
+    on the selection part and on the confirmation part.
     """
 
     refused: str
@@ -54,6 +55,7 @@ class Choice:
     confirmed: tuple[float, float, float] | None
     nested: Nested | None
     detectable: float | None
+    average: tuple[float, float] | None = None
 
     @property
     def optimism(self) -> float | None:
@@ -63,6 +65,13 @@ class Choice:
         if self.confirmed is None or self.selected is None:
             return None
         return self.selected - self.confirmed[0]
+
+    @property
+    def optimism_relative(self) -> float | None:
+        """Optimism beside the average point on the same parts: free of how hard the questions of each part are."""
+        if self.average is None or self.optimism is None:
+            return None
+        return self.optimism - (self.average[0] - self.average[1])
 
     def against(self, first: int, second: int) -> tuple[float, float]:
         """Mean difference first minus second on all questions, and its p adjusted over all pairs."""
@@ -113,6 +122,9 @@ def choose(scores: Scores, order: Sequence[int], categories: Sequence[str], rule
         confirmed=_confirm(scores.rows(~selection), chosen, rules) if parted and chosen is not None else None,
         nested=nested(scores, seed=rules.seed) if not parted and scores.n_clusters > 1 else None,
         detectable=smallest_difference(scores, best, rules),
+        average=(float(np.nanmean(seen.means())), float(np.nanmean(scores.rows(~selection).means())))
+        if parted
+        else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bench.decision.choose import Choice, Rules
+from bench.decision.relevance import recall_by_threshold
 from bench.decision.table import Table, defined_rows, lower_is_better
 from bench.stats.effects import effects
 from bench.stats.flips import compare, holm
@@ -18,6 +19,7 @@ from bench.stats.resample import bootstrap_means, mean_intervals, weights
 from bench.stats.scores import Array, Scores, against
 
 EFFECT_AXES = 6
+MAX_THRESHOLD_POINTS = 100
 
 
 def categories(
@@ -81,7 +83,7 @@ def _varies(table: Table, points: Sequence[int], name: str) -> bool:
 def robustness(table: Table, points: Sequence[int], objective: str, chosen: int | None) -> list[dict[str, Any]]:
     """How the ranking of the points changes with k, budget or measure: Kendall's tau with the objective, best point.
 
-    Looks at every cut of the objective's family, and at the rank measures beside it.
+    Looks at every cut of the objective's family, at the rank measures beside it, and at other relevance thresholds.
     """
     from scipy.stats import kendalltau
 
@@ -90,9 +92,12 @@ def robustness(table: Table, points: Sequence[int], objective: str, chosen: int 
         m for m in table.measures if m.partition("@")[0] in (family, "nDCG", "R", "RR", "recall_auc") and m != objective
     ]
     base = _means(table, points, objective)
+    found = {measure: _means(table, points, measure) for measure in sorted(wanted, key=_cut_order)}
+    ks = sorted(table.header["cuts"]["ks"])
+    held = recall_by_threshold(table, points, ks[len(ks) // 2]) if len(points) <= MAX_THRESHOLD_POINTS else {}
+    found |= {measure: np.array(means) for measure, means in held.items()}
     rows = []
-    for measure in sorted(wanted, key=_cut_order):
-        means = _means(table, points, measure)
+    for measure, means in found.items():
         if np.isnan(means).any() or np.ptp(means) == 0 or np.ptp(base) == 0:
             continue
         best = int(np.argmax(means))

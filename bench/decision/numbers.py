@@ -17,7 +17,8 @@ def cost_words(cost: Mapping[str, float | None]) -> str:
         amount = cost.get(name)
         if amount is None:
             continue
-        parts.append(f"{amount / 1e6:.2f} MB index" if name == "index_bytes" else f"{amount:,.4g} {text}")
+        number = f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+        parts.append(f"{amount / 1e6:.2f} MB index" if name == "index_bytes" else f"{number} {text}")
     return " · ".join(parts) or "not recorded"
 
 

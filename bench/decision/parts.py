@@ -135,6 +135,7 @@ def selection(case: Case) -> dict[str, Any]:
         "confirmed_interval": confirmed,
         "nested": nested,
         "optimism": choice.optimism,
+        "optimism_relative": choice.optimism_relative,
     }
 
 

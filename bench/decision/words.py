@@ -12,7 +12,9 @@ def words(decision: Mapping[str, Any]) -> list[str]:
     """Lines to print: what was chosen and why, what is like it, what was given up, how sure, what would help."""
     lines = [_heading(decision), ""]
     lines += _refused(decision) if decision["refused"] else _chosen(decision)
-    lines += _alike(decision) + _baseline(decision) + _categories(decision) + _mattered(decision)
+    lines += (
+        _alike(decision) + _told_apart(decision) + _baseline(decision) + _categories(decision) + _mattered(decision)
+    )
     lines += _trade_offs(decision) + _judge(decision)
     return [*lines, *_caveats(decision), "", _surer(decision)]
 
@@ -69,10 +71,10 @@ def _given_up(decision: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
     if lost["p_adjusted"] <= alpha(decision):
         lines.append(f"WARNING: once all questions are counted, {lost['to']} is better beyond chance.")
     elif found and lost["high"] > found["difference"]:
-        lines.append(
-            f"WARNING: too few questions to rule out a loss of {points_of(lost['high'], decision)}; "
-            "to limit what may be given up: --give-up 0.02"
+        bound = (
+            "" if decision["options"]["rules"]["give_up"] is not None else "; --give-up 0.02 bounds what may be lost"
         )
+        lines.append(f"WARNING: too few questions to rule out a loss of {points_of(lost['high'], decision)}{bound}.")
     return lines
 
 
@@ -84,7 +86,8 @@ def _confirmed(decision: Mapping[str, Any]) -> str:
         return (
             f"confirmed on {part['confirmation_questions']} questions that did not choose it: "
             f"{value(part['confirmed_score'])} [{value(low)}, {value(high)}]; {value(part['selected_score'])} "
-            f"where it was chosen, so {points_of(part['optimism'], decision)} of optimism{clean}"
+            f"where it was chosen, so {points_of(part['optimism'], decision)} of optimism "
+            f"({points_of(part['optimism_relative'], decision)} beside the average setting on the same parts){clean}"
         )
     nested = part["nested"]
     return (
@@ -108,6 +111,22 @@ def _alike(decision: Mapping[str, Any]) -> list[str]:
         p = f"adjusted p = {one['p_adjusted']:.2g}"
         lines.append(f"  {one['label']}: {value(row['mean'])} ({p}); {_other_costs(row['cost'], base)}")
     return lines + more(others) + told
+
+
+def _told_apart(decision: Mapping[str, Any]) -> list[str]:
+    """The differences that are real over the whole family, largest first."""
+    pairs = decision["pairs"]
+    sign = -1 if decision["objective"]["better"] == "lower" else 1
+    real = sorted((p for p in pairs if p["p_adjusted"] <= alpha(decision)), key=lambda p: -abs(p["difference"]))
+    if not pairs:
+        return []
+    heading = f"Real differences: {len(real)} of {decision['family']['pairs']} pairs"
+    lines = ["", f"{heading} (level {alpha(decision):g} over all of them); the rest is noise."]
+    for pair in real[:SHOWN]:
+        ordered = (pair["first"], pair["second"])[:: 1 if sign * pair["difference"] > 0 else -1]
+        gap = points_of(abs(pair["difference"]), decision)
+        lines.append(f"  {ordered[0]} beats {ordered[1]} by {gap} (adjusted p = {pair['p_adjusted']:.2g})")
+    return lines + more(real)
 
 
 def _other_costs(cost: Mapping[str, float | None], base: Mapping[str, float | None]) -> str:

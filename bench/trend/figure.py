@@ -44,8 +44,8 @@ def _panel(axes: Axes, runs: Sequence[Run], measure: str) -> None:
         axes.plot(x, value.mean, marker=mark, color=colour, markersize=7, zorder=3)
     for x in range(1, len(runs)):
         changed = [name for name in ("configuration", "corpus", "golden") if _differs(runs, x, name)]
-        value = runs[x].values.get(measure)
-        if not changed and value is not None and value.note:
+        now = runs[x].values.get(measure)
+        if not changed and now is not None and now.note:
             changed = ["way of measuring"]
         if changed:
             axes.axvline(x - 0.5, color="#888888", linewidth=0.8, linestyle=(0, (2, 2)))
