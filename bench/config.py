@@ -65,8 +65,19 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class AnswerSettings:
+    """Which questions are answered, and whose vectors tell the likeness of sentences: the same for every point.
+
+    ``questions`` is "all" or "stratified:N", a seeded sample with every category's share.
+    """
+
+    questions: str = "all"
+    embedder: str = "minilm"
+
+
+@dataclass(frozen=True)
 class PointConfig:
-    """One point of a sweep, typed. The four ``Any`` are dataclasses of the configured classes.
+    """One point of a sweep, typed. Each ``Any`` is a dataclass of a configured class.
 
     ``names`` maps each group to the ``name`` of the chosen file (the class's name where the file sets none).
     """
@@ -79,10 +90,13 @@ class PointConfig:
     chunker: Any
     embedder: Any
     retriever: Any
+    generator: Any
+    judge: Any
+    answers: AnswerSettings
     names: dict[str, str]
 
 
-GROUPS = ("corpus", "chunker", "embedder", "retriever")
+GROUPS = ("corpus", "chunker", "embedder", "retriever", "generator", "judge")
 
 
 def as_plain(instance: Any) -> dict[str, Any]:
@@ -164,6 +178,7 @@ def point_config(config: DictConfig) -> PointConfig:
     return PointConfig(
         sweep=typed(SweepSettings, _resolved(config.sweep, "sweep"), "sweep"),
         scoring=typed(Scoring, _resolved(config.scoring, "scoring"), "scoring"),
+        answers=typed(AnswerSettings, _resolved(config.answers, "answers"), "answers"),
         **plain,
         **groups,
         names={name: str(_group(config, name).get("name") or type(groups[name]).__name__.lower()) for name in GROUPS},

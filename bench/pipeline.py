@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bench.answer import merged_record, merged_rows, sampled
+from bench.answering import Answering
 from bench.chunkers.base import Tools
 from bench.chunkers.deliver import delivered, folded, identity, tokens_to_fill
 from bench.chunkers.run import Chunking, chunk_corpus
 from bench.config import PointConfig, as_plain
-from bench.context import cut_to
+from bench.context import build_context, cut_to, cut_tokens
 from bench.corpus.config import Corpus
 from bench.corpus.row import as_row
 from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
@@ -31,11 +35,14 @@ from bench.measures.retrieval import score_retrieval
 from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
+from bench.replies import LimitReached
 from bench.retrieve import Retrieval, needed_depth, retrieve
-from bench.rows import question_rows
+from bench.rows import Row, question_rows
+from bench.settings import choose
+from bench.stats.select import can_split, split
 from bench.store import PointRecord, Sweep, to_json, trec_run
 from bench.tokenize import get_tokenizer
-from bench.types import Cuts
+from bench.types import Cuts, GoldenQuestion, Ranking
 
 MEASURES_VERSION = "1"
 """Raised whenever a measure's definition changes: records of another version are not taken for this one's."""
@@ -53,6 +60,7 @@ class Session:
     cache: VectorCache
     embedders: dict[str, CachedEmbedder] = field(default_factory=dict)
     done: dict[str, str] = field(default_factory=dict)
+    answerings: dict[str, Answering] = field(default_factory=dict)
 
     @classmethod
     def of(cls, point: PointConfig) -> Session:
@@ -72,10 +80,32 @@ class Session:
         Raises:
             ModelError: the model is not there.
         """
-        key = to_json(as_plain(point.embedder))
+        return self._loaded(point.embedder)
+
+    def _loaded(self, config: Any) -> CachedEmbedder:
+        key = to_json(as_plain(config))
         if key not in self.embedders:
-            self.embedders[key] = cached(point.embedder.load(), self.cache)
+            self.embedders[key] = cached(config.load(), self.cache)
         return self.embedders[key]
+
+    def answering(self, point: PointConfig) -> Answering:
+        """The point's generator and judge, with what they have already said."""
+        key = to_json([as_plain(point.generator), as_plain(point.judge)])
+        if key not in self.answerings:
+            likeness = self.named_embedder(point.answers.embedder)
+            self.answerings[key] = Answering(
+                point.generator,
+                point.judge,
+                {document.doc_id: document for document in self.corpus.documents},
+                self.layout.supersedes,
+                lambda texts: likeness.encode(texts, "passage"),
+                Path(point.sweep.cache).with_name("replies.sqlite"),
+            )
+        return self.answerings[key]
+
+    def named_embedder(self, name: str) -> CachedEmbedder:
+        """The embedder of ``conf/embedder/<name>.yaml``, behind the cache."""
+        return self._loaded(choose("embedder", (), name))
 
     def point_id(self, point: PointConfig) -> str:
         """Identity of a point: its configuration and the bytes that it runs on."""
@@ -122,13 +152,14 @@ def execute(point: PointConfig, session: Session, sweep: Sweep) -> None:
 
     Raises:
         StoreError: the results cannot be written.
+        LimitReached: a limit on calls or price is used up.
     """
     name = session.point_id(point)
     if sweep.has(name):
         return
     try:
         run_point(point, session, sweep)
-    except StoreError:
+    except (StoreError, LimitReached):
         raise
     except BenchError as error:
         sweep.write_point(_failed(point, name, " ".join(str(error).split()), ""))
@@ -178,6 +209,9 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         "context_tokens": means[f"context_tokens@tokens={scoring.headline_tokens}"]["mean"],
     }
     complete = replace(record, status="complete", timings_s=clock.seconds, cost=cost, estimates=means)
+    if point.names["generator"] != "none":
+        with clock("answer"):
+            complete, rows = _answered(point, session, rankings, complete, rows)
     sweep.write_point(complete, rows, trec_run(rows, complete.point_id))
     session.done[record.identity] = record.point_id
 
@@ -217,6 +251,35 @@ def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_t
         estimates={},
         identity=hashlib.sha256("\n".join(depends).encode()).hexdigest(),
     )
+
+
+def _answered(
+    point: PointConfig, session: Session, rankings: Sequence[Ranking], record: PointRecord, rows: list[Row]
+) -> tuple[PointRecord, list[Row]]:
+    """Answer the questions from the contexts at the headline budget, judge the answers, add both to the record."""
+    chosen = {
+        question.question_id for question in sampled(session.corpus.questions, point.answers.questions, point.seed)
+    }
+    pairs = [pair for pair in zip(session.corpus.questions, rankings, strict=True) if pair[0].question_id in chosen]
+    contexts = [
+        build_context(
+            cut_tokens(ranking.hits, point.scoring.headline_tokens, session.layout), session.texts, session.layout
+        )
+        for _, ranking in pairs
+    ]
+    questions = [question for question, _ in pairs]
+    outcome = session.answering(point).run(questions, contexts, selection_ids(questions, point.seed))
+    return merged_record(record, outcome), merged_rows(rows, outcome)
+
+
+def selection_ids(questions: Sequence[GoldenQuestion], seed: int) -> set[str]:
+    """Ids of the selection part of the questions; all of them where they are too few to be split by document."""
+    labels = [question.cluster for question in questions]
+    clusters = np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
+    if not can_split(len(questions), len(set(labels))):
+        return {question.question_id for question in questions}
+    chosen = split(clusters, [question.category for question in questions], seed=seed)
+    return {question.question_id for question, selected in zip(questions, chosen, strict=True) if selected}
 
 
 def _depth(chunker: Any, chunking: Chunking, layout: Layout, cuts: Cuts) -> int:

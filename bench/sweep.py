@@ -12,14 +12,15 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from bench.config import point_config
-from bench.errors import StoreError
+from bench.config import PointConfig, point_config
+from bench.errors import BenchError
 from bench.paths import conf_dir
 from bench.pipeline import Session, execute
 from bench.plan import Plan, config_overrides, plan_sweep
 from bench.points import label
 from bench.progress import Bar, progress
 from bench.provenance import provenance
+from bench.replies import LimitReached
 from bench.report.data import SweepData
 from bench.report.summary import print_summary
 from bench.report.write import write_report
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         ids = [session.point_id(point) for point in plan.points]
         if arguments.dry_run:
             return _list_points(plan, ids)
-        sweep = Sweep(Path(plan.points[0].sweep.results) / plan.name)
+        sweep = _sweep_of(plan.points[0])
         _open(sweep, plan, ids, session)
         _run_missing(plan, sweep, ids, session)
     return _finish(sweep, ids)
@@ -95,7 +96,9 @@ def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session)
             _launch([*plan.overrides, f"hydra.sweep.dir={sweep.folder}/.hydra"])
         finally:
             RUNNING.clear()
-    if process.stopped is not None:
+    if isinstance(process.stopped, LimitReached):
+        print(f"bench sweep: {process.stopped}", file=sys.stderr)
+    elif process.stopped is not None:
         raise process.stopped
 
 
@@ -115,7 +118,7 @@ class _Process:
 
     session: Session
     bar: Bar
-    stopped: StoreError | None = None
+    stopped: BenchError | None = None
 
 
 RUNNING: list[_Process] = []
@@ -124,22 +127,27 @@ RUNNING: list[_Process] = []
 def task(config: DictConfig) -> None:
     """Run one point, as Hydra's launcher calls it, here or in a worker process.
 
-    Never raises for a fault of the point: that is recorded as failed. A store that cannot be written ends the sweep.
+    A fault of the point is recorded as failed. What concerns the whole sweep (a store that cannot be written, a limit
+    that is used up, settings that were edited meanwhile) ends it.
     """
-    point = point_config(config)
-    sweep = Sweep(Path(point.sweep.results) / point.sweep.name)
     if not RUNNING:
-        execute(point, Session.of(point), sweep)
+        point = point_config(config)
+        execute(point, Session.of(point), _sweep_of(point))
         return
     process = RUNNING[0]
     if process.stopped is not None:
         return
-    process.bar.start(label(point))
     try:
-        execute(point, process.session, sweep)
-    except StoreError as error:
+        point = point_config(config)
+        process.bar.start(label(point))
+        execute(point, process.session, _sweep_of(point))
+    except BenchError as error:
         process.stopped = error
     process.bar.done()
+
+
+def _sweep_of(point: PointConfig) -> Sweep:
+    return Sweep(Path(point.sweep.results) / point.sweep.name)
 
 
 def _finish(sweep: Sweep, ids: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     documents, golden = write_corpus(tmp_path / "mine")
     monkeypatch.chdir(tmp_path)
     corpus = [f"corpus.documents={documents}", f"corpus.golden={golden}"]
-    return ["sweep", "corpus=folder", *corpus, "embedder=static", "sweep.name=t"]
+    return ["sweep", "corpus=folder", *corpus, "embedder=static", "generator=none", "sweep.name=t"]
 
 
 def files(folder: Path) -> dict[str, tuple[int, bytes]]:

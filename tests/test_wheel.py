@@ -45,7 +45,7 @@ def test_a_sweep_runs_from_the_installed_wheel_in_another_folder(wheel: Path, tm
     run("-m", "pip", "install", *quiet, "--target", str(site), str(wheel), cwd=work)
     where = run("-c", "import bench; print(bench.__file__)", cwd=work, PYTHONPATH=str(site))
     assert Path(where.strip()).is_relative_to(site)
-    overrides = ["corpus=yunosawa", "embedder=static", "chunker.size=64,128", "sweep.name=w"]
+    overrides = ["corpus=yunosawa", "embedder=static", "generator=none", "chunker.size=64,128", "sweep.name=w"]
     shown = run("-m", "bench", "sweep", *overrides, cwd=work, PYTHONPATH=str(site))
     assert "recursive 64/0 static" in shown
     assert (work / "results" / "w" / "summary.csv").is_file()

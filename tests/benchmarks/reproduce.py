@@ -57,7 +57,9 @@ def omegas(folder: Path) -> dict[tuple[str, int, int], float]:
     texts = {document.doc_id: document.text for document in documents}
     found = {}
     for name, size, overlap in OMEGA:
-        node = OmegaConf.merge(OmegaConf.load(conf_dir() / "chunker" / f"{name}.yaml"), {"size": size, "overlap": overlap})
+        node = OmegaConf.merge(
+            OmegaConf.load(conf_dir() / "chunker" / f"{name}.yaml"), {"size": size, "overlap": overlap}
+        )
         chunks = chunk_corpus(build(node, "chunker"), documents, Tools(get_tokenizer)).chunks
         scores = score_retrieval(questions, chunks, [], layout, texts, Cuts((5,), (2000,)), rules="chroma")
         mean = estimates(scores)["precision_omega"].mean
@@ -68,8 +70,16 @@ def omegas(folder: Path) -> dict[tuple[str, int, int], float]:
 def minilm_rows(folder: Path) -> dict[tuple[str, int, int], tuple[float, float, float]]:
     """Recall, precision and IoU (%) at five chunks of every setting of ``MINILM``, from real sweeps."""
     found = {}
-    for name, sizes in (("reproduce-250", "chunker.size=250 chunker.overlap=0,125"), ("reproduce-200", "chunker.size=200")):
-        corpus = [f"corpus.documents={folder}/documents", f"corpus.golden={folder}/golden.jsonl", "corpus=folder"]
+    for name, sizes in (
+        ("reproduce-250", "chunker.size=250 chunker.overlap=0,125"),
+        ("reproduce-200", "chunker.size=200"),
+    ):
+        corpus = [
+            f"corpus.documents={folder}/documents",
+            f"corpus.golden={folder}/golden.jsonl",
+            "corpus=folder",
+            "generator=none",
+        ]
         chroma = ["scoring.rules=chroma", "tokenizer=cl100k", "chunker=recursive_chroma,tokens_chroma"]
         code = bench(["sweep", *corpus, *chroma, *sizes.split(), f"sweep.name={name}"])
         if code:
