@@ -40,7 +40,7 @@ class Code(Sized):
         separators = _separators(self.language or str(document.meta.get("language", "")))
         patterns, keep = (separators, "start") if separators else (MULTILINGUAL, "end")
         levels = separator_levels(text, patterns, True, keep)
-        splitter = Splitter(levels, document_meter(self, text, tools), self.size, self.overlap_units)
+        splitter = Splitter(levels, document_meter(self, text, tools, indented=True), self.size, self.overlap_units)
         known = clusters(text)
         return [Chunk.of(document, *trim(text, *span, known, indented=True)) for span in splitter.split(0, len(text))]
 

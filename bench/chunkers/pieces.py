@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from bench.chunkers.clusters import Ranges
+from bench.spans import ink
 from bench.tokenize import Tokenizer, first_tokens
 from bench.types import Ints
 
@@ -38,6 +40,30 @@ def in_document_tokens(text: str, tokenizer: Tokenizer) -> Meter:
         return first_tokens(starts, pieces[0]), np.asarray(np.searchsorted(starts, pieces[1]), dtype=np.int64)
 
     return meter
+
+
+def trimmed(text: str, clusters: Ranges, meter: Meter, indented: bool = False) -> Meter:
+    """Measure ranges without the white space at their ends (with that in front, where ``indented``)."""
+    inked = _inked(text)
+
+    def measure(pieces: Pieces) -> Marks:
+        starts, ends = pieces
+        if not len(inked):
+            return np.zeros_like(starts), np.zeros_like(ends)
+        lows, highs = np.searchsorted(inked, starts), np.searchsorted(inked, ends)
+        lasts = clusters.ceil(np.where(highs > 0, inked[highs - 1] + 1, 0))
+        firsts = starts if indented else clusters.floor(inked[np.minimum(lows, len(inked) - 1)])
+        begins, finishes = meter((np.where(lows < highs, firsts, lasts), lasts))
+        begins = np.where(lows < highs, begins, finishes)
+        return np.minimum.accumulate(begins[::-1])[::-1], finishes
+
+    return measure
+
+
+@lru_cache(maxsize=256)
+def _inked(text: str) -> Ints:
+    """Return the offsets of all non-white-space characters."""
+    return np.flatnonzero(np.diff(ink(text)))
 
 
 def in_piece_tokens(text: str, tokenizer: Tokenizer) -> Meter:
@@ -168,7 +194,8 @@ class Splitter:
             pieces = self.levels[level](start, end)
             level += 1
         if pieces is None:
-            yield start, end
+            if start < end:
+                yield start, end
             return
         begins, finishes = self.meter(pieces)
         large = np.flatnonzero(finishes - begins >= self.size).tolist()

@@ -19,6 +19,7 @@ from bench.chunkers.pieces import (
     in_document_tokens,
     in_piece_tokens,
     trim,
+    trimmed,
 )
 from bench.errors import ConfigError, near
 from bench.tokenize import Tokenizer
@@ -30,7 +31,7 @@ MULTILINGUAL = (
     r"\r?\n|[\r\f\v\u0085\u2028\u2029]",
     r"[。！？｡．।॥؟۔።‥…]+[\"'”’」』）)\]]*|[.!?]+[\"'”’)\]]*(?=\s)",
     r"[，、；：､،؛]|[,;:—–](?=\s)",
-    r"\s+|\u200b",
+    r"(?<!\s)(?=\s)|\u200b",
     "",
 )
 """Regexes for any script: blank lines, lines, sentences, clauses, words, characters. Made for ``keep: end``."""
@@ -109,6 +110,14 @@ def separator_levels(text: str, separators: Sequence[str], regex: bool, keep: st
     return levels
 
 
-def document_meter(sized: Sized, text: str, tools: Tools) -> Meter:
-    """Return what measures ranges of ``text`` in the unit of a strategy, on one tokenisation of the document."""
-    return in_characters if sized.unit == "characters" else in_document_tokens(text, tools.tokenizer(sized.tokenizer))
+def document_meter(sized: Sized, text: str, tools: Tools, indented: bool = False) -> Meter:
+    """Return what measures ranges of ``text`` in the unit of a strategy, on one tokenisation of the document.
+
+    White space at the ends of a range does not count, as it will be trimmed.
+
+    Args:
+        indented: that in front counts.
+    """
+    plain = sized.unit == "characters"
+    meter = in_characters if plain else in_document_tokens(text, tools.tokenizer(sized.tokenizer))
+    return trimmed(text, clusters(text), meter, indented)
