@@ -64,3 +64,17 @@ def claims_of(row: Row) -> list[Mapping[str, Any]]:
 def citations_of(row: Row) -> list[Mapping[str, Any]]:
     """Judged citations of the answer; empty where there are none."""
     return list((row.get("judgement") or {}).get("citations") or [])
+
+
+def answer_block(row: Row) -> dict[str, Any] | int:
+    """What the page shows of an answer: text, status, claims with verdicts and quotes, citations; 0 for none."""
+    answer = row.get("answer")
+    if not isinstance(answer, Mapping):
+        return 0
+    claims = [[c["claim"], c["verdict"], c.get("quote", ""), c.get("reason", "")] for c in claims_of(row)]
+    cited = [
+        [c.get("passage"), c.get("verdict"), c.get("reason", ""), str(c.get("claim", ""))] for c in citations_of(row)
+    ]
+    block: dict[str, Any] = {"text": answer.get("text", ""), "status": answer.get("status", "answered")}
+    faults = (row.get("judgement") or {}).get("faults") or {}
+    return block | {"claims": claims, "citations": cited, "faults": [f"{part}: {why}" for part, why in faults.items()]}

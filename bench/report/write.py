@@ -6,16 +6,16 @@ from pathlib import Path
 
 from bench.report.data import SweepData
 from bench.report.figures import FIGURES, write_figure
+from bench.report.page import write_page
 from bench.report.summary import write_summary
 
 
 def write_report(data: SweepData) -> list[Path]:
-    """Write ``summary.csv`` and every figure (SVG and PNG); return what was written.
+    """Write ``summary.csv``, every figure (SVG and PNG) and ``report.html``; return what was written.
 
     Raises:
         StoreError: the folder cannot be written.
     """
-    written = [write_summary(data)]
-    for kind in FIGURES:
-        written += write_figure(data, kind, data.folder / "figures" / kind)
-    return written
+    figures = {kind: write_figure(data, kind, data.folder / "figures" / kind) for kind in FIGURES}
+    page = write_page(data, {kind: paths[0] for kind, paths in figures.items()})
+    return [write_summary(data), *(path for paths in figures.values() for path in paths), page]
