@@ -15,7 +15,7 @@ from bench.decision.table import PREFER, Table
 from bench.decision.words import words
 from bench.errors import ConfigError
 from bench.stats.resample import RESAMPLES
-from bench.store import write_json
+from bench.store import read_json, write_json
 
 NO_WINNER = 1
 
@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prefer", choices=sorted(PREFER), default="cheap", help="which cost breaks the tie")
     parser.add_argument("--trade-off", default="", metavar="A,B", help="measures and costs of the Pareto front")
+    parser.add_argument("--judge-quality", type=Path, metavar="FILE", help="measured error rates of the judge (JSON)")
     parser.add_argument("--cluster", choices=("document", "question"), default="document", help="unit of resampling")
     parser.add_argument("--alpha", type=float, default=0.05, help="level of the whole family of tests")
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="bootstrap and permutation resamples")
@@ -76,6 +77,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         prefer=arguments.prefer,
         cluster=arguments.cluster,
         trade_off=tuple(filter(None, arguments.trade_off.split(","))),
+        judge_quality=read_json(arguments.judge_quality) if arguments.judge_quality else None,
         rules=Rules(
             alpha=arguments.alpha, resamples=arguments.resamples, seed=arguments.seed, give_up=arguments.give_up
         ),

@@ -234,6 +234,12 @@ def test_judge_errors_and_votes_are_carried_into_the_interval(tmp_path: Path) ->
     assert decided(made.write(tmp_path / "r"))["judge"] is None
     assert "corrected for the judge's measured errors" in said(decision)
 
+    made.header = {}
+    rates = decided(made.write(tmp_path / "f"), objective="faithfulness", judge_quality={"faithfulness": quality})
+    assert rates["judge"]["points"] == decision["judge"]["points"]
+    with pytest.raises(ConfigError, match="has no 'n_neg'"):
+        decided(tmp_path / "f", objective="faithfulness", judge_quality={"tpr": 1, "tnr": 1, "n_pos": 9})
+
     made.header = {"judge_quality": {"faithfulness": quality | {"tnr": 0.2}}}
     weak = decided(made.write(tmp_path / "w"), objective="faithfulness")
     assert "more than 1.1" in weak["judge"]["refused"]

@@ -77,7 +77,9 @@ def _assemble(case: Case) -> dict[str, Any]:
         "effects": detail.what_mattered(table, case.scores, case.points, options.rules.seed),
         "robustness": detail.robustness(table, case.points, case.objective, choice.chosen),
         "trade_offs": _trade_offs(case),
-        "judge": judged(table, case.points, case.objective, case.asked, case.scores, options.rules),
+        "judge": judged(
+            table, case.points, case.objective, case.asked, case.scores, options.rules, options.judge_quality
+        ),
         "provenance": table.header.get("provenance", {}),
         "records": _records(case),
     }

@@ -19,7 +19,7 @@ JUDGED = ("faithfulness", "fully_faithful")
 
 
 def quality_of(header: Mapping[str, Any], measure: str) -> JudgeQuality | None:
-    """Measured error rates of the judge behind a measure, from ``judge_quality`` of sweep.json.
+    """Measured error rates of the judge behind a measure, from ``judge_quality`` of sweep.json or a file.
 
     It is either one set of rates (taken for faithfulness and fully_faithful) or a set a measure.
     """
@@ -31,17 +31,24 @@ def quality_of(header: Mapping[str, Any], measure: str) -> JudgeQuality | None:
     try:
         return JudgeQuality(float(found["tpr"]), float(found["tnr"]), int(found["n_pos"]), int(found["n_neg"]))
     except KeyError as error:
-        raise ConfigError(f"sweep.json: judge_quality has no {error}; it needs tpr, tnr, n_pos, n_neg") from error
+        raise ConfigError(f"judge_quality: has no {error}; it needs tpr, tnr, n_pos, n_neg") from error
 
 
 def judged(
-    table: Table, points: Sequence[int], measure: str, asked: Array | Mask, scores: Scores, rules: Rules
+    table: Table,
+    points: Sequence[int],
+    measure: str,
+    asked: Array | Mask,
+    scores: Scores,
+    rules: Rules,
+    rates: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     """Intervals of a judged measure that hold the spread of repeated votes and the judge's error rates.
 
     None for a measure without votes or measured rates. A judge too near to guessing is refused, with the reason.
+    ``rates`` are used in place of those of the sweep's header.
     """
-    quality = quality_of(table.header, measure)
+    quality = quality_of({**table.header, "judge_quality": rates} if rates else table.header, measure)
     votes = [_kept(table.votes(measure, point), asked) for point in points]
     if quality is None and not any(votes):
         return None

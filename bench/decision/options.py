@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bench.decision.choose import Rules
 from bench.decision.table import COSTS, Table, lower_is_better
@@ -11,7 +12,10 @@ from bench.decision.table import COSTS, Table, lower_is_better
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asks for. Limits that are None do not bind; ``minimums`` maps a measure to its least mean."""
+    """What the user asks for. Limits that are None do not bind; ``minimums`` maps a measure to its least mean.
+
+    ``judge_quality`` holds the judge's measured error rates where the sweep's own header has none (or others).
+    """
 
     objective: str = ""
     max_context_tokens: float | None = None
@@ -23,6 +27,7 @@ class Options:
     prefer: str = "cheap"
     cluster: str = "document"
     trade_off: tuple[str, ...] = ()
+    judge_quality: Mapping[str, Any] | None = None
     rules: Rules = field(default_factory=Rules)
 
 

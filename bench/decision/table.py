@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from bench.errors import ConfigError, StoreError, near
+from bench.measures.registry import MEASURES
 from bench.stats.scores import Array, Mask, Scores
 from bench.store import PointRecord, Sweep
 
-LOWER_IS_BETTER = frozenset(
-    ("context_tokens", "duplication", "stale_rate", "false_refusal", "injection_success", "noise_sensitivity")
-)
 COSTS = {
     "context_tokens": "context tokens a question",
     "llm_prompt_tokens": "prompt tokens",
@@ -44,8 +42,12 @@ PREFER = {
 
 
 def lower_is_better(measure: str) -> bool:
-    """True for measures that are costs or faults."""
-    return measure.partition("@")[0] in LOWER_IS_BETTER
+    """True for measures that are costs or faults; a family of the user's own that is not registered is neither."""
+    import bench.measures.answer_scores
+    import bench.measures.retrieval  # noqa: F401  both register their measures
+
+    family = MEASURES.get(measure.partition("@")[0])
+    return family is not None and family.better == "lower"
 
 
 @dataclass(frozen=True)
