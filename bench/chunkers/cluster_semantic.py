@@ -29,7 +29,7 @@ class ClusterSemantic(Sized):
 
     Attributes:
         atom: maximum size of an atom, in ``unit``.
-        limit: what the maximum counts: the "size" of the chunk, or, as published, ``size // atom`` "atoms".
+        limit: "size", or "atoms": a chunk has, as published, no more than ``size // atom`` atoms either.
         separators: of the atoms; see ``Recursive``.
         keep: of the atoms; see ``Recursive``.
     """
@@ -66,11 +66,9 @@ class ClusterSemantic(Sized):
 
     def _most(self, atoms: Atoms) -> Ints:
         """Return how many atoms may stand in a chunk that ends with each atom, at least 1, shape (atoms,)."""
-        places = np.arange(len(atoms))
-        if self.limit == "atoms":
-            return np.minimum(places + 1, self.size // self.atom)
         first = np.searchsorted(atoms.begins, atoms.finishes - self.size)
-        return np.asarray(np.maximum(places + 1 - first, 1))
+        fitting: Ints = np.maximum(np.arange(1, len(atoms) + 1) - first, 1)
+        return np.minimum(fitting, self.size // self.atom) if self.limit == "atoms" else fitting
 
 
 def best_borders(vectors: Floats, most: Ints) -> list[int]:

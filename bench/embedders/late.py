@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -149,7 +149,8 @@ class LoadedLate:
         """Return the states of the tokens of a document, shape (len(ids), dim)."""
         import torch
 
-        config, transformer = self._config, cast(Any, self._model()[0])
+        config = self._config
+        transformer: Any = self._model()[0]
         states = np.zeros((len(ids), self.dim), dtype=np.float32)
         bf16, before = config.plain().bf16, len(self._before)
         for low, high, keep, end in windows(len(ids), self._room, config.overlap_tokens):
@@ -164,7 +165,7 @@ class LoadedLate:
         if self._weights is None:
             model = self._plain._model()
             kinds = [type(module).__name__ for module in model]
-            pooling = model[1] if kinds[1:2] == ["Pooling"] else None
+            pooling: Any = model[1] if kinds[1:2] == ["Pooling"] else None
             way = getattr(pooling, "pooling_mode", None) or (pooling and pooling.get_pooling_mode_str())
             if way != "mean" or set(kinds[2:]) - {"Normalize"}:
                 raise ModelError(
