@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +41,10 @@ class Baseline:
         """Take one point of a sweep."""
         record = table.points[point]
         scores: dict[str, dict[str, float]] = {}
-        for row in table.rows[point]:
-            for measure, score in row["scores"].items():
-                if isinstance(score, int | float):
-                    scores.setdefault(measure, {})[row["question_id"]] = float(score)
+        for measure in table.rows[point].columns:
+            column = zip(table.question_ids, table.rows[point].column(measure).tolist(), strict=True)
+            if known := {question: score for question, score in column if not math.isnan(score)}:
+                scores[measure] = known
         about = {
             "sweep": table.header["name"],
             "point_id": record.point_id,

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.decision.choose import Choice, Rules
 from bench.decision.relevance import recall_by_threshold
-from bench.decision.table import Table, defined_rows, lower_is_better
+from bench.decision.table import MAX_POINTS_WITH_HITS, Table, defined_rows, lower_is_better
 from bench.stats.effects import effects
 from bench.stats.flips import compare, holm
 from bench.stats.pareto import dominators, front, front_probability
@@ -19,7 +19,6 @@ from bench.stats.resample import bootstrap_means, mean_intervals, weights
 from bench.stats.scores import Array, Scores, against
 
 EFFECT_AXES = 6
-MAX_THRESHOLD_POINTS = 100
 
 
 def categories(
@@ -94,7 +93,7 @@ def robustness(table: Table, points: Sequence[int], objective: str, chosen: int 
     base = _means(table, points, objective)
     found = {measure: _means(table, points, measure) for measure in sorted(wanted, key=_cut_order)}
     ks = sorted(table.header["cuts"]["ks"])
-    held = recall_by_threshold(table, points, ks[len(ks) // 2]) if len(points) <= MAX_THRESHOLD_POINTS else {}
+    held = recall_by_threshold(table, points, ks[len(ks) // 2]) if len(table.points) <= MAX_POINTS_WITH_HITS else {}
     found |= {measure: np.array(means) for measure, means in held.items()}
     rows = []
     for measure, means in found.items():

@@ -28,7 +28,8 @@ def recall_by_threshold(table: Table, points: Sequence[int], k: int) -> dict[str
     golden, weights = _golden(table), _weights(table)
     if not golden or not weights:
         return {}
-    held = [[_held(row, golden, weights, k) for row in table.rows[p] if row["question_id"] in golden] for p in points]
+    asked = [(line, golden[q]) for line, q in enumerate(table.question_ids) if q in golden]
+    held = [[_held(table.rows[p].hits[line][:k], items, weights) for line, items in asked] for p in points]
     return {
         f"R@k={k} at relevance {share:g}": [
             float(np.mean([np.mean([best >= share and best > 0 for best in items]) for items in rows])) for rows in held
@@ -55,14 +56,12 @@ def _weights(table: Table) -> dict[str, Ints]:
     return {document.doc_id: ink(document.text) for document in Sweep(table.folder).documents()}
 
 
-def _held(
-    row: Mapping[str, Any], golden: Mapping[str, list[Piece]], weights: Mapping[str, Ints], k: int
-) -> list[float]:
-    """For each evidence item the largest share of it that one of the first ``k`` chunks holds."""
-    hits = [(hit[0], hit[4], hit[5]) for hit in row["hits"][:k] if hit[0] is not None and hit[4] is not None]
+def _held(rows: Sequence[Sequence[Any]], items: Sequence[Piece], weights: Mapping[str, Ints]) -> list[float]:
+    """For each evidence item the largest share of it that one of the hits holds."""
+    hits = [(hit[0], hit[4], hit[5]) for hit in rows if hit[0] is not None and hit[4] is not None]
     return [
         max((_share(gold, hit, weights) for gold in item for hit in hits if gold[0] == hit[0]), default=0.0)
-        for item in golden[row["question_id"]]
+        for item in items
     ]
 
 

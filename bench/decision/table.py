@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from bench.decision.rows import PointRows
 from bench.errors import ConfigError, StoreError, near
 from bench.measures.registry import MEASURES
 from bench.stats.scores import Array, Mask, Scores
 from bench.store import PointRecord, Sweep
 
+MAX_POINTS_WITH_HITS = 100
 COSTS = {
     "context_tokens": "context tokens a question",
     "llm_prompt_tokens": "prompt tokens",
@@ -52,7 +54,7 @@ def lower_is_better(measure: str) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """A sweep, read once. ``rows[i]`` are the per-question rows of ``points[i]``, in the order of ``question_ids``."""
+    """A sweep, read once. ``rows[i]`` are the scores of ``points[i]``, questions in the order of ``question_ids``."""
 
     folder: Path
     header: Mapping[str, Any]
@@ -62,7 +64,7 @@ class Table:
     question_ids: tuple[str, ...]
     clusters: tuple[str, ...]
     categories: tuple[str, ...]
-    rows: tuple[tuple[Mapping[str, Any], ...], ...]
+    rows: tuple[PointRows, ...]
 
     @classmethod
     def read(cls, folder: Path) -> Table:
@@ -76,10 +78,14 @@ class Table:
         points = tuple(r for r in records if r.status == "complete" and r.duplicate_of is None)
         if not points:
             raise StoreError(f"{folder}: none of its {len(records)} points is complete; run the sweep again")
-        rows = tuple(_ordered(folder, record, sweep.questions(record)) for record in points)
-        ids = tuple(row["question_id"] for row in rows[0])
-        for record, own in zip(points, rows, strict=True):
-            if tuple(row["question_id"] for row in own) != ids:
+        keep_hits = max(sweep.header()["cuts"]["ks"]) if len(points) <= MAX_POINTS_WITH_HITS else 0
+        first = _ordered(folder, points[0], sweep.questions(points[0]))
+        ids = tuple(str(row["question_id"]) for row in first)
+        rows = []
+        for record in points:
+            own = _ordered(folder, record, sweep.questions(record))
+            rows.append(PointRows.of(own, keep_hits))
+            if tuple(str(row["question_id"]) for row in own) != ids:
                 raise StoreError(
                     f"{folder}: points {points[0].label!r} and {record.label!r} were scored on different questions; "
                     "run the sweep again so that every point has the same ones"
@@ -91,9 +97,9 @@ class Table:
             duplicates=tuple(r for r in records if r.status == "complete" and r.duplicate_of is not None),
             failed=tuple(r for r in records if r.status != "complete"),
             question_ids=ids,
-            clusters=tuple(str(row["cluster"]) for row in rows[0]),
-            categories=tuple(str(row.get("category", "uncategorised")) for row in rows[0]),
-            rows=rows,
+            clusters=tuple(str(row["cluster"]) for row in first),
+            categories=tuple(str(row.get("category", "uncategorised")) for row in first),
+            rows=tuple(rows),
         )
 
     @property
@@ -113,7 +119,7 @@ class Table:
 
     def values(self, measure: str) -> Array:
         """Scores as recorded, shape (questions, points), NaN where not scored."""
-        return np.array([[_number(row["scores"].get(measure)) for row in own] for own in self.rows], dtype=np.float64).T
+        return np.stack([own.column(measure) for own in self.rows], axis=1)
 
     def scores(self, measure: str, cluster: str = "document") -> Scores:
         """Scores of one measure, negated where lower is better; ``cluster`` is "document" or "question"."""
@@ -123,12 +129,12 @@ class Table:
 
     def states(self, measure: str, point: int) -> Counter[str]:
         """How many questions of a point are scored, undefined, failed or declined on a measure."""
-        return Counter(_state(row["scores"].get(measure)) for row in self.rows[point])
+        return self.rows[point].counts(measure)
 
     def votes(self, measure: str, point: int) -> dict[int, Array]:
         """Repeated verdicts of the judge, by question number, where the records hold them."""
-        found = {i: row.get("votes", {}).get(measure) for i, row in enumerate(self.rows[point])}
-        return {i: np.array(values, dtype=np.float64) for i, values in found.items() if values}
+        found = {line: votes.get(measure) for line, votes in self.rows[point].votes.items()}
+        return {line: np.array(values, dtype=np.float64) for line, values in found.items() if values}
 
     def find(self, name: str, key: str = "--baseline") -> int:
         """Number of the point with this id, unique start of an id, or label.
@@ -153,16 +159,6 @@ def _ordered(folder: Path, record: PointRecord, rows: Sequence[Mapping[str, Any]
         state = "no questions" if not ids else "a question twice"
         raise StoreError(f"{folder}/points/{record.point_id}/questions.jsonl: holds {state}; run the sweep again")
     return tuple(sorted(rows, key=lambda row: str(row["question_id"])))
-
-
-def _number(score: Any) -> float:
-    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else float("nan")
-
-
-def _state(score: Any) -> str:
-    if score is None:
-        return "undefined"
-    return str(score["status"]) if isinstance(score, dict) else "scored"
 
 
 def defined_rows(scores: Scores) -> Mask:

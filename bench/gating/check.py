@@ -160,14 +160,9 @@ def _worst(table: Table, point: int, measure: str, category: str) -> tuple[str, 
     """Questions with the worst scores, those without a score first."""
     sign = -1.0 if lower_is_better(measure) else 1.0
     values = sign * table.values(measure)[:, point]
-    rows = [i for i in np.flatnonzero(_rows_of(table, category)) if not _undefined(table, point, measure, int(i))]
+    rows = list(np.flatnonzero(_rows_of(table, category) & ~table.rows[point].undefined(measure)))
     rows.sort(key=lambda i: (not np.isnan(values[i]), values[i], i))
     return tuple(table.question_ids[i] for i in rows[:WORST])
-
-
-def _undefined(table: Table, point: int, measure: str, row: int) -> bool:
-    score = table.rows[point][row]["scores"].get(measure)
-    return score is None or (isinstance(score, dict) and score["status"] == "undefined")
 
 
 def _regressions(table: Table, point: int, thresholds: Thresholds, baseline: Baseline) -> list[Check]:
