@@ -13,8 +13,18 @@ from bench.errors import BenchError
 
 VERBS = {
     "sweep": ("bench.sweep", "run a sweep: settings follow as key=value, several values after one key are swept"),
-    "report": ("bench.report.cli", "write the summary and the figures of a finished sweep again, from its records"),
+    "answer": ("bench.answer", "answer and judge points of a finished sweep, from their stored contexts"),
+    "decide": ("bench.decide", "say which setting to ship, what it costs, and how sure that is"),
+    "cut": ("bench.cut", "make the chosen chunks of a folder"),
+    "gate": ("bench.gate", "compare a sweep with thresholds and a baseline, for continuous integration"),
+    "history": ("bench.history", "tabulate and draw measures of several sweeps over time"),
+    "report": ("bench.report.cli", "write the summary, the figures and the page of a finished sweep again"),
+    "figure": ("bench.report.figure_cli", "draw one figure of a sweep"),
+    "diagnose": ("bench.diagnose", "name the cause of every miss, with its evidence and the remedy to try"),
+    "inspect": ("bench.inspection", "show one document with the borders of its chunks"),
     "golden": ("bench.corpus.cli", "verify, repair or import a golden set"),
+    "judge": ("bench.judge_check", "measure a judge against labels of people"),
+    "serve": ("bench.serve", "serve a local language model on loopback"),
     "doctor": ("bench.doctor", "say what is installed, which models are found, and what is missing"),
 }
 

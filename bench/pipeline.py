@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bench.answer import merged_record, merged_rows, sampled
+from bench.answer_forecast import forecast_answers, placeholder
 from bench.answering import Answering
 from bench.chunkers.base import Tools
 from bench.chunkers.deliver import delivered, folded, identity, tokens_to_fill
@@ -35,7 +36,7 @@ from bench.measures.retrieval import score_retrieval
 from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
-from bench.replies import LimitReached
+from bench.replies import Forecast, LimitReached
 from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import Row, question_rows
 from bench.settings import choose
@@ -102,6 +103,13 @@ class Session:
                 Path(point.sweep.cache).with_name("replies.sqlite"),
             )
         return self.answerings[key]
+
+    def forecast(self, point: PointConfig) -> dict[str, Forecast]:
+        """What generator and judge of a point would send at most, its contexts taken as full."""
+        questions = sampled(self.corpus.questions, point.answers.questions, point.seed)
+        contexts = [placeholder(point.scoring.headline_tokens)] * len(questions)
+        count = get_tokenizer(point.tokenizer).count
+        return forecast_answers(questions, contexts, point.generator, point.judge, count)
 
     def named_embedder(self, name: str) -> CachedEmbedder:
         """The embedder of ``conf/embedder/<name>.yaml``, behind the cache."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
+from bench.answer_forecast import shown
 from bench.config import PointConfig, point_config
 from bench.errors import BenchError
 from bench.paths import conf_dir
@@ -20,7 +21,7 @@ from bench.plan import Plan, config_overrides, plan_sweep
 from bench.points import label
 from bench.progress import Bar, progress
 from bench.provenance import provenance
-from bench.replies import LimitReached
+from bench.replies import Forecast, LimitReached
 from bench.report.data import SweepData
 from bench.report.summary import print_summary
 from bench.report.write import write_report
@@ -44,16 +45,23 @@ def run(arguments: argparse.Namespace) -> int:
         session = Session.of(plan.points[0])
         ids = [session.point_id(point) for point in plan.points]
         if arguments.dry_run:
-            return _list_points(plan, ids)
+            return _list_points(plan, ids, session)
         sweep = _sweep_of(plan.points[0])
         _open(sweep, plan, ids, session)
         _run_missing(plan, sweep, ids, session)
     return _finish(sweep, ids)
 
 
-def _list_points(plan: Plan, ids: Sequence[str]) -> int:
+def _list_points(plan: Plan, ids: Sequence[str], session: Session) -> int:
+    """Print the points, and what generation and judging would send for them at most."""
     for point, name in zip(plan.points, ids, strict=True):
         print(f"{name}  {label(point)}")
+    found = {"generator": Forecast(), "judge": Forecast()}
+    for point in plan.points:
+        for part, one in session.forecast(point).items():
+            found[part] += one
+    if any(one.calls for one in found.values()):
+        print(shown(found))
     print(f"{len(ids)} points; nothing was run")
     return 0
 

@@ -13,7 +13,7 @@ import bench
 
 PACKAGE = Path(bench.__file__).parent
 BASE = {"bench", "bench.errors", "bench.types", "bench.spans", "bench.paths", "bench.tokenize", "bench.layout"}
-BASE |= {"bench.context", "bench.sentences", "bench.provenance"}
+BASE |= {"bench.context", "bench.sentences", "bench.provenance", "bench.replies", "bench.prompts"}
 SIBLINGS = ("corpus", "chunkers", "embedders", "index", "retrieve", "llm", "generators", "judges", "measures", "stats")
 HEAVY = ("torch", "sentence_transformers", "transformers", "faiss", "matplotlib", "langchain_text_splitters", "scipy")
 
