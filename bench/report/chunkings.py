@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from bench.report.data import SweepData
 from bench.spans import Intervals, intervals
 from bench.store import PointRecord, read_json_lines, write_json_lines
 from bench.types import Chunk, Document
+
+if TYPE_CHECKING:
+    from bench.chunkers.run import Chunking as Made
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ def write_chunking(sweep: Path, fingerprint: str, chunks: Iterable[Chunk]) -> No
 
 
 def chunking_of(data: SweepData, record: PointRecord) -> Chunking:
-    """Return the borders of a point, by document; empty where the sweep keeps no documents.
+    """Return the borders of a point, by document.
+
+    Empty where the sweep keeps no documents, or where this version does not cut them as the point was cut.
 
     Raises:
         BenchError: the point's configuration cannot be cut again (its own class cannot be imported, say).
@@ -84,7 +89,8 @@ def _found(data: SweepData, record: PointRecord, fingerprint: str) -> Chunking:
     if fingerprint and path.is_file():
         rows = read_json_lines(path)
     elif data.documents and "_target_" in record.config.get("chunker", {}):
-        rows = chunking_rows(recut(record, data.documents.values()))
+        made = recut(record, data.documents.values())
+        rows = chunking_rows(made.chunks) if made.fingerprint == fingerprint else []
     else:
         rows = []
     return {row["doc_id"]: Borders(_sorted(intervals(row["spans"]))) for row in rows}
@@ -94,7 +100,7 @@ def _sorted(spans: Intervals) -> Intervals:
     return spans[np.lexsort((spans[:, 1], spans[:, 0]))]
 
 
-def recut(record: PointRecord, documents: Iterable[Document]) -> tuple[Chunk, ...]:
+def recut(record: PointRecord, documents: Iterable[Document]) -> Made:
     """Cut documents with the configuration of a point. Only a strategy that needs vectors loads the embedder.
 
     Raises:
@@ -109,7 +115,7 @@ def recut(record: PointRecord, documents: Iterable[Document]) -> tuple[Chunk, ..
     def embed(texts: Any) -> Any:
         return _configured(record.config, "embedder").load().encode(texts, "passage")
 
-    return chunk_corpus(chunker, documents, Tools(get_tokenizer, embed)).chunks
+    return chunk_corpus(chunker, documents, Tools(get_tokenizer, embed))
 
 
 def _configured(config: Mapping[str, Any], group: str) -> Any:

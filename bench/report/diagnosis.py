@@ -179,7 +179,8 @@ def _placed(
     """The cause for evidence that stands whole in a chunk which was not handed over, or not to its end."""
     last = pieces[-1].rank if pieces else 0
     where = f"rank {rank}" if rank else f"not among the {len(hits)} ranked"
-    stands = f"its chunk in {span.doc_id}: {where}; the context ends at rank {last}"
+    end = "the budget ends inside it" if rank == last else f"the context ends at rank {last}"
+    stands = f"its chunk in {span.doc_id}: {where}; {end}"
     limit = view.record.provenance.get("usable_tokens")
     if limit and view.record.realised.get("truncated_chunks") and holders:
         needed = min(view.tokens(s.doc_id, start, s.end) for s, start, _ in holders)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import __version__
-from bench.report.causes import BY_NAME
+from bench.report.chunkings import chunking_of
 from bench.report.data import SweepData
 from bench.report.figures import FIGURES, Kind
 from bench.report.figures.base import Numbers, best_of_each
@@ -52,7 +52,7 @@ def write_page(data: SweepData, figures: Mapping[str, Path]) -> Path:
 def render(data: SweepData, figures: Mapping[str, Path]) -> str:
     """The page as text."""
     payload = payload_of(data)
-    return (
+    return str(
         environment()
         .get_template("page.html.j2")
         .render(
@@ -63,7 +63,6 @@ def render(data: SweepData, figures: Mapping[str, Path]) -> str:
             payload=payload,
             notes=_notes(data, payload),
             patterns=_patterns(data),
-            causes=BY_NAME,
             style=_raw("page.css"),
             script=_raw(*SCRIPTS),
         )
@@ -137,6 +136,9 @@ def _notes(data: SweepData, payload: Payload) -> list[str]:
         )
     if payload.texts_left_out:
         notes.append(f"To keep this file small, the texts of {payload.texts_left_out} documents are not in it.")
+    unknown = sum(not chunking_of(data, point) for point in data.points)
+    if unknown and data.documents:
+        notes.append(f"The chunk borders of {unknown} points are not known: the sweep did not keep them.")
     if not data.documents:
         notes.append("The sweep keeps no documents, so texts, borders and causes cannot be shown.")
     return notes

@@ -24,10 +24,16 @@ from bench.report.patterns import SHOWN, patterns_of
 MAX_BYTES = 22_000_000
 TEXT_SHARE = 0.4
 MAX_HITS = 4_000_000
-MIN_RANKS, MAX_RANKS = 8, 60
+MIN_RANKS, MAX_RANKS = 8, 150
 EXTRA_RANKS = 3
 _SURROGATES = re.compile("[\ud800-\udfff]")
-MATRIX: tuple[str, ...] = ("span_recall@{cut}", "span_precision@{cut}", "evidence_all@{cut}", "span_recall@k=5", "span_precision@k=5")
+MATRIX: tuple[str, ...] = (
+    "span_recall@{cut}",
+    "span_precision@{cut}",
+    "evidence_all@{cut}",
+    "span_recall@k=5",
+    "span_precision@k=5",
+)
 MATRIX += ("nDCG@k=10", "faithfulness", "answer_correctness", "answer_relevance", "citation_accuracy", "decline_rate")
 
 

@@ -53,25 +53,38 @@ def _certainty(data: SweepData) -> str:
     if decision is None or not data.points:
         return "How sure that is has not been tested."
     part: Mapping[str, Any] = decision["selection"]
-    parts = []
+    parts = [given] if (given := _given_up(decision)) else []
     if part.get("confirmed_score") is not None:
         low, high = part["confirmed_interval"]
         parts.append(
-            f"On {part['confirmation_questions']} questions that did not choose it, it scores "
+            f"on {part['confirmation_questions']} questions that did not choose it, it scores "
             f"{_percent(part['confirmed_score'])} [{_percent(low)}, {_percent(high)}]"
         )
     elif part.get("optimism") is not None:
-        parts.append(f"Over repeated splits the best score is {_points(part['optimism'])} too high")
+        parts.append(f"over repeated splits the best score is {_points(part['optimism'])} too high")
     row = next(
         (r for r in decision["points"] if decision["chosen"] and r["label"] == decision["chosen"]["label"]), None
     )
     if row is not None:
-        parts.append(f"it is the single best in {row['wins']:.0%} of the resamples")
+        parts.append(f"it is the best in {row['wins']:.0%} of the resamples")
     found = decision.get("detectable")
     if found:
         parts.append(f"these questions can show differences from {_points(found['difference'])} on")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else "How sure that is cannot be said with these questions."
+
+
+def _given_up(decision: Mapping[str, Any]) -> str:
+    """What the cheaper choice may cost; empty where it is the best itself."""
+    lost = decision.get("given_up")
+    if not decision["chosen"] or not lost or lost["to"] == decision["chosen"]["label"]:
+        return ""
+    real = lost["p_adjusted"] <= 0.05
+    beyond = ", beyond chance" if real else ", not beyond chance once all pairs are counted"
+    return (
+        f"it gives up {_points(lost['difference'])} [{100 * lost['low']:+.1f}, {100 * lost['high']:+.1f}] "
+        f"against {lost['to']}, the highest{beyond}"
+    )
 
 
 def _difference(data: SweepData) -> str:

@@ -1,5 +1,7 @@
 // One question at one setting, or at two side by side.
 
+const HITS_SHOWN = 12;
+
 function hash() {
   return new URLSearchParams(location.hash.slice(1));
 }
@@ -35,7 +37,10 @@ async function hitList(core, question, block, hits) {
   const texts = [];
   for (const hit of hits) if (hit.doc >= 0) texts[hit.doc] = await textOf(hit.doc);
   markRepeats(hits, texts);
-  return el("ol", { class: "hits" }, hits.map((hit) => hitItem(core, question, block, hit, texts[hit.doc])));
+  const items = hits.map((hit) => hitItem(core, question, block, hit, texts[hit.doc]));
+  const rest = items.splice(HITS_SHOWN);
+  const more = rest.length ? el("details", {}, el("summary", {}, `Ranks ${HITS_SHOWN + 1} to ${hits.length}`), el("ol", { class: "hits" }, rest)) : null;
+  return el("div", {}, el("ol", { class: "hits" }, items), more);
 }
 
 function hitItem(core, question, block, hit, text) {
@@ -92,14 +97,16 @@ async function sideView(core, q, point) {
   const hits = rangesOf(details, details.hits[q], chunks);
   const given = hits.filter((h) => h.used && h.doc >= 0).map((h) => [h.doc, h.low, h.cutAt ?? h.high]);
   side.append(el("h4", {}, "Source: gold over chunk borders"), ...(await sourceView(core, question, point, given)));
-  side.append(el("h4", {}, `Retrieved: ${details.hits[q][0]} chunks fill ${core.budget.toLocaleString("en-US")} tokens`), await hitList(core, question, details, hits));
+  const used = details.hits[q][0], short = hits.length < used ? `; the first ${hits.length} are in this page` : "";
+  side.append(el("h4", {}, `Retrieved: ${used} chunks for ${core.budget.toLocaleString("en-US")} tokens${short}`), await hitList(core, question, details, hits));
   const answer = details.answers && details.answers[q];
   if (answer) side.append(el("h4", {}, "Answer"), ...answerView(answer));
   return side;
 }
 
 function drillDown(core) {
-  const state = { q: 0, a: core.first, b: -1, words: "", missesOnly: false };
+  const miss = core.misses[core.first].findIndex((cause) => cause > 0);
+  const state = { q: Math.max(0, miss), a: core.first, b: -1, words: "", missesOnly: false };
   const holder = document.getElementById("drill");
   let turn = 0;
 
@@ -146,6 +153,9 @@ function drillDown(core) {
       el("p", { dir: "auto" }, el("strong", {}, "Reference: "), question.answer || "none"),
       el("div", { class: "sides" }, sides));
     holder.dataset.question = question.id;
+    for (const mark of holder.querySelectorAll(".text > mark:first-of-type")) {
+      mark.parentElement.scrollTop = mark.offsetTop - mark.parentElement.offsetTop - 80;
+    }
   }
 
   // Follow the address: true if it names a question or a setting.
