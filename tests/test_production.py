@@ -133,7 +133,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working folder in which one sweep was run."""
     folder = tmp_path_factory.mktemp("work")
     texts, golden = write_corpus(folder / "mine")
-    corpus = ["corpus=folder", f"corpus.documents={texts}", f"corpus.golden={golden}", "embedder=static"]
+    corpus = [
+        "corpus=folder",
+        f"corpus.documents={texts}",
+        f"corpus.golden={golden}",
+        "embedder=static",
+        "generator=none",
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert main(["sweep", *corpus, "sweep.name=t", "chunker=markdown,recursive_chroma", "chunker.size=16"]) == 0
