@@ -29,7 +29,8 @@ STOPPED = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``bench answer``."""
+    """Declare the arguments of ``bench answer``. Settings follow the folder: argparse takes them in one piece."""
+    parser.usage = "bench answer SWEEP [KEY=VALUE ...] [--points P] [--questions Q] [--embedder E] [--dry-run]"
     parser.add_argument("sweep", type=Path, help="folder that bench sweep wrote")
     parser.add_argument("settings", nargs="*", help="generator=NAME judge=NAME generator.key=value judge.key=value")
     parser.add_argument("--points", default="top:5", help="front, top:N, all, or ids with commas between")

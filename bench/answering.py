@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,11 @@ from bench.generators.base import Generator
 from bench.generators.base import Tools as GeneratorTools
 from bench.judges.base import Judge
 from bench.judges.base import Tools as JudgeTools
-from bench.llm import Client, ReplyCache
 from bench.measures.answer_scores import answer_row, score_answers
 from bench.measures.answered import Answered
 from bench.replies import Answer, Case, Chat, Endpoint, Judgement, Usage
 from bench.sentences import sentences
+from bench.serve import open_chat
 from bench.types import Context, Document, Floats, GoldenQuestion, Score
 from bench.vectors import VectorMemo
 
@@ -41,12 +40,6 @@ class AnswerOutcome:
     rows: dict[str, dict[str, Any]]
     usage: Usage
     record: dict[str, Any]
-
-
-@lru_cache(maxsize=16)
-def open_chat(endpoint: Endpoint, replies: Path | None) -> Client:
-    """Return the client of an endpoint, one a process: its limits count over all points of the sweep."""
-    return Client(endpoint, ReplyCache(replies))
 
 
 @dataclass

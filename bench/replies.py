@@ -26,7 +26,8 @@ class LimitReached(BenchError):
 class Endpoint:
     """An OpenAI-compatible endpoint and how it may be used.
 
-    ``base_url`` ends where ``/chat/completions`` begins. The API key is read from the environment variable named by
+    ``base_url`` ends where ``/chat/completions`` begins; ``local`` starts the llama.cpp server on loopback with the
+    installed ``model``. The API key is read from the environment variable named by
     ``api_key_env`` when a call is made and is kept nowhere. ``identity`` replaces the URL in the key of the reply
     cache (a local server has another port every time). Prices are in US dollars a million tokens. ``max_calls``
     and ``max_cost_usd`` count what one process sends, not what the cache answers.
@@ -53,8 +54,10 @@ class Endpoint:
         if not self.model.strip():
             raise ConfigError(f"{where}.model: has no value; name the model that the endpoint serves")
         parts = urlsplit(self.base_url)
+        if self.base_url == "local":
+            parts = urlsplit("http://127.0.0.1")
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"{where}.base_url: got {self._shown_url()!r}; allowed: an http or https URL")
+            raise ConfigError(f"{where}.base_url: got {self._shown_url()!r}; allowed: an http or https URL, or local")
         if parts.username or parts.password:
             raise ConfigError(f"{where}.base_url: holds a user name or password; put the key into {self.api_key_env}")
         for name in ("max_tokens", "max_concurrency"):

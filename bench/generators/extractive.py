@@ -37,7 +37,8 @@ class Threshold:
 class Extractive:
     """Best sentences by cosine and shared words; declines where even the best is below the threshold.
 
-    ``threshold`` null is calibrated on the selection split (see ``calibrate``). A further sentence joins while it
+    ``threshold`` null is calibrated on the selection split, where it refuses at most ``max_false_refusal`` of the
+    questions that have an answer (see ``calibrate``). A further sentence joins while it
     scores at least ``margin`` times the best, up to ``max_sentences``.
     """
 
@@ -45,6 +46,7 @@ class Extractive:
     max_sentences: int = 3
     margin: float = 0.85
     threshold: float | None = None
+    max_false_refusal: float = 0.1
     decline_phrase: str = DECLINE
     golden_context: bool = False
     note: str = NOTE
@@ -52,8 +54,9 @@ class Extractive:
     def __post_init__(self) -> None:
         if self.max_sentences < 1:
             raise ConfigError(f"generator.max_sentences: got {self.max_sentences}; allowed: at least 1")
-        if not 0 <= self.margin <= 1:
-            raise ConfigError(f"generator.margin: got {self.margin}; allowed: a share from 0 to 1")
+        for name in ("margin", "max_false_refusal"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"generator.{name}: got {getattr(self, name)}; allowed: a share from 0 to 1")
 
     def answer(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[Answer]:
         """Return the best sentences of each context, in the order in which they stand, each with its passage."""
@@ -72,7 +75,7 @@ class Extractive:
             scores: best scores of the selection split.
             answerable: whether each of its questions has an answer.
         """
-        threshold = calibrate(scores, answerable)
+        threshold = calibrate(scores, answerable, self.max_false_refusal)
         return replace(self, threshold=threshold.value), threshold
 
     def _answer(self, question: str, context: Context, tools: Tools, least: float) -> Answer:
@@ -92,14 +95,23 @@ class Extractive:
         return Answer(text, tuple(dict.fromkeys(number for number, _ in chosen)))
 
 
-def calibrate(scores: Sequence[float], answerable: Sequence[bool]) -> Threshold:
-    """Return the threshold of greatest Youden index, the lowest of equals; 0 where one kind of question is missing."""
+def calibrate(scores: Sequence[float], answerable: Sequence[bool], max_false_refusal: float = 1.0) -> Threshold:
+    """Return the threshold of greatest Youden index, the lowest of equals, among those that refuse few good questions.
+
+    Args:
+        scores: best score of each question.
+        answerable: whether it has an answer.
+        max_false_refusal: greatest share of answerable questions that may fall below. Where one kind of question is
+            missing the threshold is 0: nothing is declined.
+    """
     values, good = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=np.bool_)
     n_good, n_bad = int(good.sum()), int((~good).sum())
     if not n_good or not n_bad:
         return Threshold(0.0, n_good, n_bad, 0.0)
     cuts = np.unique(values)
-    youden = [(values[good] >= cut).mean() - (values[~good] >= cut).mean() for cut in cuts]
+    kept = np.array([(values[good] >= cut).mean() for cut in cuts])
+    youden = kept - np.array([(values[~good] >= cut).mean() for cut in cuts])
+    youden[kept < 1 - max_false_refusal] = -1.0
     best = int(np.argmax(youden))
     below = cuts[best - 1] if best else cuts[best] - 1e-6
     return Threshold(float((below + cuts[best]) / 2), n_good, n_bad, float(youden[best]))
