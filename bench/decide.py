@@ -31,7 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min", action="append", default=[], metavar="MEASURE=VALUE", help="least mean of a measure")
     parser.add_argument("--baseline", default="", metavar="POINT", help="label or id of a point, or a baseline file")
     parser.add_argument(
-        "--give-up", type=float, metavar="SHARE", help="most that a cheaper setting may score below the best"
+        "--give-up",
+        type=float,
+        default=0.02,
+        metavar="SHARE",
+        help="most that a cheaper setting may score below the best (0.02; 1 sets no limit)",
     )
     parser.add_argument("--prefer", choices=sorted(PREFER), default="cheap", help="which cost breaks the tie")
     parser.add_argument("--trade-off", default="", metavar="A,B", help="measures and costs of the Pareto front")

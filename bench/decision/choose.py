@@ -19,8 +19,8 @@ from bench.stats.select import Nested, can_split, nested, selection_frequency, s
 class Rules:
     """How a choice is made: level, power, resamples, seed, the share of the questions kept for confirmation.
 
-    ``give_up`` is the largest shortfall from the best score that a cheaper point may have (None: no limit beyond
-    that the two cannot be told apart).
+    ``give_up`` is the most that a cheaper point may score below the best, a share of 1 (of the best score, where scores
+    are not shares); None sets no limit beyond that the two cannot be told apart.
     """
 
     alpha: float = 0.05
@@ -28,7 +28,7 @@ class Rules:
     resamples: int = RESAMPLES
     seed: int = 0
     confirm: float = 1 / 3
-    give_up: float | None = None
+    give_up: float | None = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,7 @@ def choose(scores: Scores, order: Sequence[int], categories: Sequence[str], rule
         selection = split(scores.clusters, categories, confirm=rules.confirm, seed=rules.seed)
     seen = scores.rows(selection)
     best, alike = indistinguishable(seen, family if not parted else None, rules)
-    near = [p for p in alike if rules.give_up is None or seen.means()[best] - seen.means()[p] <= rules.give_up]
-    chosen = None if refused else next(point for point in order if point in near)
+    chosen = None if refused else _cheapest(order, alike, seen.means(), best, rules)
     return Choice(
         refused=refused,
         best=best,
@@ -126,6 +125,15 @@ def choose(scores: Scores, order: Sequence[int], categories: Sequence[str], rule
         if parted
         else None,
     )
+
+
+def _cheapest(order: Sequence[int], alike: Sequence[int], means: Array, best: int, rules: Rules) -> int:
+    """The first of ``order`` that is like the best and, where a limit is set, not too far below it.
+
+    That two points cannot be told apart does not say that they are equal: with few questions the gap may be large.
+    """
+    limit = math.inf if rules.give_up is None else rules.give_up * max(1.0, abs(float(means[best])))
+    return next(p for p in order if p in alike and means[best] - means[p] <= limit + 1e-12)
 
 
 def _unreachable(clusters: int, alpha: float) -> str:

@@ -41,7 +41,7 @@ def _chosen(decision: Mapping[str, Any]) -> list[str]:
     lines = [f"Chosen: {row['label']}", f"  {decision['objective']['measure']} {score(decision, row)}"]
     lines += [f"  {_confirmed(decision)}", f"  costs: {cost_words(row['cost'])}"]
     limit = decision["options"]["rules"]["give_up"]
-    near = "" if limit is None else f", at most {points_of(limit, decision)} below it"
+    near = "" if limit is None or limit >= 1 else f" and score at most {points_of(limit, decision)} below it"
     others = len(decision["alike"]) - 1
     if decision["verdict"] == "winner":
         lines.append(f"Why: better than every other setting (adjusted over all pairs, p ≤ {alpha(decision):g}).")
@@ -71,10 +71,7 @@ def _given_up(decision: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
     if lost["p_adjusted"] <= alpha(decision):
         lines.append(f"WARNING: once all questions are counted, {lost['to']} is better beyond chance.")
     elif found and lost["high"] > found["difference"]:
-        bound = (
-            "" if decision["options"]["rules"]["give_up"] is not None else "; --give-up 0.02 bounds what may be lost"
-        )
-        lines.append(f"WARNING: too few questions to rule out a loss of {points_of(lost['high'], decision)}{bound}.")
+        lines.append(f"WARNING: too few questions to rule out a loss of {points_of(lost['high'], decision)}.")
     return lines
 
 
