@@ -49,6 +49,7 @@ class Contextual(Sized):
     def _headed(self, chunk: Chunk, path: tuple[str, ...], title: str) -> Chunk:
         own = path[:1] if title and path[:1] == (title,) else ()
         above = path[len(own) :]
-        header = self.separator.join([*own, *above[max(0, len(above) - self.levels) :]])
+        parts = [*own, *above[max(0, len(above) - self.levels) :]]
+        header = self.separator.join(part for part in parts if part)
         named = header and chunk.indexed_text.strip()
         return replace(chunk, indexed_text=f"{header}\n\n{chunk.indexed_text}") if named else chunk
