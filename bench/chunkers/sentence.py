@@ -38,7 +38,8 @@ class Sentence(Sized):
             *separator_levels(text, MULTILINGUAL[1:], True, "end"),
         ]
         splitter = Splitter(levels, document_meter(self, text, tools), self.size, self.overlap_units)
-        return [Chunk.of(document, *trim(text, *span, clusters(text))) for span in splitter.split(0, len(text))]
+        known = clusters(text)
+        return [Chunk.of(document, *trim(text, *span, known)) for span in splitter.split(0, len(text))]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Paragraph(Sized):
         levels: list[Level] = [blank, Cuts(sentence_starts(text, self.language)), *finer]
         apart = 0 if self.pack else 1
         splitter = Splitter(levels, document_meter(self, text, tools), self.size, self.overlap_units, apart)
-        return [Chunk.of(document, *trim(text, *span, clusters(text))) for span in splitter.split(0, len(text))]
+        known = clusters(text)
+        return [Chunk.of(document, *trim(text, *span, known)) for span in splitter.split(0, len(text))]
 
 
 @lru_cache(maxsize=4096)
