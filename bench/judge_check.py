@@ -169,10 +169,15 @@ def _baselines(claims: Sequence[Labelled], embed: Embed | None) -> list[tuple[st
             [_cosine(claim, embed) for claim in claims]
         )
         scores["their sum"] = overlap + cosine
+    judged = {name: _without_verdicts(claims, values) for name, values in scores.items()}
+    test = np.flatnonzero([claim.split == "test" for claim in claims])
+    rows = [(name, len(claims), agreement(one, verdicts=False)) for name, one in judged.items()]
+    return rows + [(f"{n}, on test", len(test), agreement(j.take(test), verdicts=False)) for n, j in judged.items()]
+
+
+def _without_verdicts(claims: Sequence[Labelled], scores: Any) -> Judged:
     labels = np.array([claim.label for claim in claims])
-    none = np.full(len(labels), 1)
-    figures = {name: agreement(Judged(labels, values, none)) for name, values in scores.items()}
-    return [(name, len(labels), figures[name]) for name in scores]
+    return Judged(labels, scores, np.zeros(len(labels), dtype=np.int64))
 
 
 def _overlap(claim: Labelled) -> float:

@@ -102,8 +102,14 @@ FIGURES: dict[str, tuple[Callable[[Judged], float], tuple[int, ...]]] = {
 }
 
 
-def agreement(judged: Judged, seed: int = 0) -> dict[str, Rate]:
-    """Return every figure with its interval; claims are resampled within each label."""
+def agreement(judged: Judged, *, verdicts: bool = True, seed: int = 0) -> dict[str, Rate]:
+    """Return every figure with its interval; claims are resampled within each label.
+
+    Args:
+        judged: labels, scores and verdicts.
+        verdicts: False for a score that comes without verdicts: only its areas under the curve are given.
+        seed: of the resamples.
+    """
     present = set(judged.labels.tolist())
     rest = bool(present - {2})
     rng = np.random.default_rng(seed)
@@ -111,7 +117,8 @@ def agreement(judged: Judged, seed: int = 0) -> dict[str, Rate]:
     draws = [judged.take(np.concatenate([rng.choice(g, len(g)) for g in groups])) for _ in range(RESAMPLES)]
     figures = {}
     for name, (figure, needs) in FIGURES.items():
-        if not set(needs) <= present or (name != "accuracy" and not rest):
+        meaningful = verdicts or name.startswith("AUC")
+        if not meaningful or not set(needs) <= present or (name != "accuracy" and not rest):
             figures[name] = Rate(None)
             continue
         low, high = np.quantile([figure(draw) for draw in draws], (0.025, 0.975))

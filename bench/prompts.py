@@ -47,7 +47,8 @@ def render(name: str, *, folder: str = "", **values: object) -> tuple[tuple[str,
         context = template.new_context({"domain": "general", **values})
         return tuple((role, "".join(template.blocks[role](context)).strip()) for role in ("system", "user"))
     except TemplateNotFound as error:
-        raise ConfigError(f"prompt {error.name!r} is unknown; {near(str(error.name), names(folder))}") from error
+        unknown = str(error.name).removesuffix(".jinja2")
+        raise ConfigError(f"prompt {unknown!r} is unknown; {near(unknown, names(folder))}") from error
     except (TemplateError, KeyError) as error:
         raise ConfigError(f"prompt {name!r} is faulty: {error}; it needs the blocks system and user") from error
 

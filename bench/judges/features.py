@@ -44,6 +44,7 @@ _UNITS = {
         "$": "$ usd dollar dollars",
         "€": "€ eur euro euros",
         "£": "£ gbp pound pounds",
+        "cent": "cent cents ct pence penny",
         "million": "million",
         "billion": "billion",
         "thousand": "thousand",
