@@ -7,10 +7,11 @@ from pathlib import Path
 
 from bench.decision.baseline import Baseline
 from bench.decision.table import Table
-from bench.gating.check import pick, run_gate
-from bench.gating.render import lines, markdown, write_junit
+from bench.gating.check import run_gate
+from bench.gating.point import pick
+from bench.gating.render import as_json, lines, markdown, write_junit
 from bench.gating.thresholds import read_thresholds
-from bench.store import write_bytes
+from bench.store import write_bytes, write_json
 
 FAILED = 1
 
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="keep this point; with --baseline only if it passes",
     )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every check and version as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a Markdown summary for a pull request")
 
 
@@ -43,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     outcome = run_gate(table, point, read_thresholds(arguments.thresholds), baseline)
     if arguments.junit:
         write_junit(outcome, arguments.junit)
+    if arguments.json:
+        write_json(arguments.json, as_json(outcome))
     if arguments.markdown:
         write_bytes(arguments.markdown, markdown(outcome).encode())
     print("\n".join(lines(outcome)))

@@ -40,7 +40,8 @@ def assert_gate(
     """
     from bench.decision.baseline import Baseline
     from bench.decision.table import Table
-    from bench.gating.check import pick, run_gate
+    from bench.gating.check import run_gate
+    from bench.gating.point import pick
     from bench.gating.render import lines
     from bench.gating.thresholds import read_thresholds
 

@@ -16,7 +16,8 @@ from bench.__main__ import main
 from bench.decision.baseline import Baseline
 from bench.decision.table import Table
 from bench.errors import BenchError, ConfigError, StoreError
-from bench.gating.check import pick, run_gate
+from bench.gating.check import run_gate
+from bench.gating.point import pick
 from bench.gating.render import lines, markdown
 from bench.gating.thresholds import Bound, Thresholds, read_thresholds
 from tests.records import HEADLINE, Synthetic, normal_scores
@@ -183,7 +184,13 @@ def test_nothing_measured_is_no_pass(tmp_path: Path) -> None:
 def test_files_for_the_build_server_and_the_pull_request(tmp_path: Path, baseline: Path) -> None:
     folder = sweep(tmp_path / "now", scores(0.7))
     junit, summary = tmp_path / "out" / "gate.xml", tmp_path / "out" / "gate.md"
-    assert call(folder, "--baseline", baseline, "--junit", junit, "--markdown", summary) == 1
+    files = ["--junit", junit, "--markdown", summary, "--json", tmp_path / "out" / "gate.json"]
+    assert call(folder, "--baseline", baseline, *files) == 1
+    result = json.loads((tmp_path / "out" / "gate.json").read_text(encoding="utf-8"))
+    assert not result["passed"]
+    assert len(result["failed_cases"]) >= 10
+    assert result["provenance"]["tokenizer"] == "minilm"
+    assert len(result["configuration"]) == 12
     suite = ElementTree.parse(junit).getroot()[0]
     failed = [case.get("name") for case in suite if case.find("failure") is not None]
     assert int(suite.get("failures", "")) == len(failed) == 4

@@ -41,17 +41,17 @@ def _chosen(decision: Mapping[str, Any]) -> list[str]:
     lines = [f"Chosen: {row['label']}", f"  {decision['objective']['measure']} {score(decision, row)}"]
     lines += [f"  {_confirmed(decision)}", f"  costs: {cost_words(row['cost'])}"]
     limit = decision["options"]["rules"]["give_up"]
-    near = "" if limit is None or limit >= 1 else f" and score at most {points_of(limit, decision)} below it"
-    others = len(decision["alike"]) - 1
+    near = "" if limit is None or limit >= 1 else f", of those at most {points_of(limit, decision)} below it"
+    count = len(decision["alike"])
     if decision["verdict"] == "winner":
         lines.append(f"Why: better than every other setting (adjusted over all pairs, p ≤ {alpha(decision):g}).")
     elif row["label"] == best["label"]:
         lines.append(
-            f"Why: the highest score, and the cheapest of the {others + 1} settings that cannot be told apart{near}."
+            f"Why: the highest score at selection; of the {count} that cannot be told apart, the cheapest{near}."
         )
     else:
         lines.append(
-            f"Why: the cheapest of {others + 1} settings that cannot be told from the best, {best['label']}{near}."
+            f"Why: of {count} settings that cannot be told from the best, {best['label']}, the cheapest{near}."
         )
     return lines + _given_up(decision, row)
 

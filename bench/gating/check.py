@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bench.decision.baseline import Baseline, configuration_hash
+from bench.decision.baseline import Baseline, configuration_hash, identity
 from bench.decision.options import full_name
 from bench.decision.table import Table, defined_rows, lower_is_better
-from bench.errors import ConfigError, StoreError
+from bench.errors import StoreError
 from bench.gating.thresholds import Bound, Thresholds
 from bench.stats.flips import compare, holm
 from bench.stats.resample import mean_intervals, weights
 from bench.stats.scores import Array, Mask, Scores
-from bench.store import read_json
 
 WORST = 10
 
@@ -40,13 +40,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a gate."""
+    """The result of a gate, with what the judged point was made with."""
 
     sweep: str
     label: str
     baseline: str
     thresholds: str
     questions: int
+    created: str
+    configuration: str
+    provenance: Mapping[str, Any]
     checks: tuple[Check, ...]
 
     @property
@@ -58,29 +61,6 @@ class Outcome:
     def passed(self) -> bool:
         """True if no check fails and at least one passes."""
         return not self.failures and any(check.status == "pass" for check in self.checks)
-
-
-def pick(table: Table, name: str = "", baseline: Baseline | None = None) -> int:
-    """The point to judge: the one named, the decided one, the only one, or the one configured as the baseline.
-
-    Raises:
-        ConfigError: several points, and nothing says which.
-    """
-    if name:
-        return table.find(name, "--point")
-    path = table.folder / "decision.json"
-    chosen = read_json(path).get("chosen") if path.is_file() else None
-    if chosen:
-        return table.find(str(chosen["point_id"]), "decision.json")
-    if len(table.points) == 1:
-        return 0
-    hashes = [configuration_hash(record.config) for record in table.points]
-    if baseline is not None and hashes.count(str(baseline.point["configuration_sha256"])) == 1:
-        return hashes.index(str(baseline.point["configuration_sha256"]))
-    raise ConfigError(
-        f"{table.folder}: holds {len(table.points)} points and no decision; "
-        f"name one with --point, for example --point {table.points[0].point_id}, or run bench decide first"
-    )
 
 
 def run_gate(table: Table, point: int, thresholds: Thresholds, baseline: Baseline | None = None) -> Outcome:
@@ -96,8 +76,17 @@ def run_gate(table: Table, point: int, thresholds: Thresholds, baseline: Baselin
         checks += _regressions(table, point, thresholds, baseline)
     record = table.points[point]
     label = str(baseline.point["label"]) if baseline else ""
-    name = str(table.header["name"])
-    return Outcome(name, record.label, label, thresholds.name, len(table.question_ids), tuple(checks))
+    return Outcome(
+        sweep=str(table.header["name"]),
+        label=record.label,
+        baseline=label,
+        thresholds=thresholds.name,
+        questions=len(table.question_ids),
+        created=str(table.header["created"]),
+        configuration=configuration_hash(record.config),
+        provenance={**identity(table), **record.provenance},
+        checks=tuple(checks),
+    )
 
 
 def _all_thresholds(table: Table, point: int, thresholds: Thresholds) -> list[Check]:

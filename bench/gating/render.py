@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from bench.gating.check import Check, Outcome
@@ -45,6 +47,15 @@ def markdown(outcome: Outcome) -> str:
             cases = ", ".join(f"`{case}`" for case in check.cases)
             rows += ["", f"Questions behind {_cell(_name(check))}: {cases}"]
     return "\n".join(rows) + "\n"
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Everything, for a program: checks with values and questions, configuration hash, versions, verdict."""
+    return {**asdict(outcome), "passed": outcome.passed, "failed_cases": _failed_cases(outcome)}
+
+
+def _failed_cases(outcome: Outcome) -> list[str]:
+    return list(dict.fromkeys(case for check in outcome.failures for case in check.cases))
 
 
 def write_junit(outcome: Outcome, path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from bench.decision.baseline import Baseline, configuration_hash
 from bench.decision.table import Table, defined_rows, lower_is_better
 from bench.errors import StoreError
-from bench.gating.check import pick
+from bench.gating.point import pick
 from bench.stats.flips import compare
 from bench.stats.resample import mean_intervals, weights
 from bench.stats.scores import Scores
