@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import __version__
+from bench.report.answers import answer_notes
 from bench.report.chunkings import chunking_of
 from bench.report.data import SweepData
 from bench.report.figures import FIGURES, Kind
@@ -124,7 +125,8 @@ def inline_svg(path: Path, kind: Kind) -> Any:
 
 def _notes(data: SweepData, payload: Payload) -> list[str]:
     """What the reader must know of what is not here."""
-    notes = [f"{record.label} failed: {record.reason}" for record in data.failed]
+    notes = answer_notes(data)
+    notes += [f"{record.label} failed: {record.reason}" for record in data.failed]
     if data.duplicates:
         by_id = {point.point_id: point.label for point in data.points}
         same = "; ".join(f"{r.label} as {by_id.get(str(r.duplicate_of), r.duplicate_of)}" for r in data.duplicates)
