@@ -96,20 +96,20 @@ def _observed(scores: Scores, pairs: Index) -> tuple[Array, Index, Array, Array]
 
 
 def _flipped(scores: Scores, pairs: Index, flips: NDArray[np.floating]) -> Iterator[NDArray[np.floating]]:
-    """For each pair in turn, its total under every sign pattern, shape (patterns,)."""
-    if _complete(scores):
-        moved = np.ascontiguousarray((flips @ scores.sums()[0].astype(flips.dtype)).T)
-        for first, second in pairs:
-            yield moved[first] - moved[second]
-        return
+    """For each pair in turn, its total under every sign pattern, shape (patterns,).
+
+    Where both points were scored on the same questions, the difference of their totals is the total of their
+    differences; only other pairs need a product of their own.
+    """
+    same = np.unique(scores.scored, axis=1, return_inverse=True)[1].reshape(-1)
+    moved = np.ascontiguousarray((flips @ scores.sums()[0].astype(flips.dtype)).T)
     for block in _blocks(len(pairs)):
-        sums, _ = _cluster_differences(scores, pairs[block])
-        yield from np.ascontiguousarray(sums.T.astype(flips.dtype) @ flips.T)
-
-
-def _complete(scores: Scores) -> bool:
-    """True if each question was scored by every point or by none: differences of sums are then sums of differences."""
-    return bool(np.all(scores.scored == scores.scored[:, :1]))
+        part = pairs[block]
+        odd = same[part[:, 0]] != same[part[:, 1]]
+        sums, _ = _cluster_differences(scores, part[odd])
+        own = iter(np.ascontiguousarray(sums.T.astype(flips.dtype) @ flips.T))
+        for (first, second), apart in zip(part, odd, strict=True):
+            yield next(own) if apart else moved[first] - moved[second]
 
 
 def _blocks(count: int) -> Iterator[slice]:

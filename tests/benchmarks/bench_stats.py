@@ -52,6 +52,10 @@ def main() -> int:
         )
         seconds += timed(f"{name}: step-down maxT, all against one", lambda s=scores: compare(s, against(POINTS, 0)))
         seconds += timed(f"{name}: step-down maxT, all 499,500 pairs", lambda s=scores: compare(s, all_pairs(POINTS)))
+        lost = values.copy()
+        lost[3, 7] = np.nan
+        gaps = Scores.of(lost, clusters)
+        seconds += timed(f"{name}: the same where one point lost a score", lambda s=gaps: compare(s, all_pairs(POINTS)))
         seconds += timed(
             f"{name}: selection frequencies", lambda s=scores, d=drawn: selection_frequency(bootstrap_means(s, d))
         )
