@@ -17,6 +17,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
+from bench.context import ORDERS
 from bench.errors import ConfigError, near
 
 
@@ -68,11 +69,17 @@ class Scoring:
 class AnswerSettings:
     """Which questions are answered, and whose vectors tell the likeness of sentences: the same for every point.
 
-    ``questions`` is "all" or "stratified:N", a seeded sample with every category's share.
+    ``questions`` is "all" or "stratified:N", a seeded sample with every category's share. ``order`` is that of the
+    passages in the context, see ``bench.context.ORDERS``.
     """
 
     questions: str = "all"
     embedder: str = "minilm"
+    order: str = "rank"
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise ConfigError(f"answers.order: got {self.order!r}; {near(self.order, ORDERS)}")
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class PointConfig:
     corpus: Any
     chunker: Any
     embedder: Any
+    index: Any
     retriever: Any
     generator: Any
     judge: Any
@@ -96,7 +104,7 @@ class PointConfig:
     names: dict[str, str]
 
 
-GROUPS = ("corpus", "chunker", "embedder", "retriever", "generator", "judge")
+GROUPS = ("corpus", "chunker", "embedder", "index", "retriever", "generator", "judge")
 
 
 def as_plain(instance: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,19 @@ from bench.errors import ChunkingError, ConfigError, near
 from bench.layout import Layout, advance, fill, fit
 from bench.types import Context, Cuts, Hit, Ranking, Span
 
-ORDERS = ("rank", "position")
+
+def _edges(pieces: Sequence[Span]) -> list[Span]:
+    return [*pieces[::2], *reversed(pieces[1::2])]
+
+
+ORDERS: dict[str, Callable[[Sequence[Span]], list[Span]]] = {
+    "rank": list,
+    "reverse": lambda pieces: list(reversed(pieces)),
+    "edges": _edges,
+    "position": sorted,
+}
+"""Orders of passages: best first; best last; best first and second best last, the worst in the middle, where language
+models overlook most (Liu et al. 2023, "Lost in the Middle"); by document id, then start."""
 
 
 def cut_k(hits: Sequence[Hit], k: int) -> list[Span]:
@@ -58,14 +70,14 @@ def build_context(pieces: Sequence[Span], texts: Mapping[str, str], layout: Layo
         pieces: a cut of a ranking.
         texts: text of each document.
         layout: counts of the same documents.
-        order: "rank" (best first) or "position" (by document id, then start).
+        order: one of ``ORDERS``.
 
     Raises:
         ConfigError: unknown order.
     """
     if order not in ORDERS:
         raise ConfigError(f"context order {order!r} is unknown; {near(order, ORDERS)}")
-    ordered = sorted(pieces) if order == "position" else list(pieces)
+    ordered = ORDERS[order](pieces)
     passages = tuple(texts[span.doc_id][span.start : span.end] for span in ordered)
     return Context(passages, tuple(ordered), sum(layout.count_tokens(span) for span in ordered))
 

@@ -28,7 +28,8 @@ from bench.embedders.cache import CachedEmbedder, Usage, VectorCache
 from bench.embedders.counted import CountedPassages
 from bench.embedders.passages import cached, passage_vectors, read_tokens
 from bench.errors import BenchError, StoreError
-from bench.index import Index, build_index
+from bench.index import build_index
+from bench.indexes.recall import index_facts
 from bench.layout import Layout
 from bench.measures.estimate import estimates
 from bench.measures.realised import realised
@@ -117,7 +118,8 @@ class Session:
 
     def point_id(self, point: PointConfig) -> str:
         """Identity of a point: its configuration and the bytes that it runs on."""
-        inputs = {
+        inputs = {"retriever": point.retriever.fingerprint} if point.retriever.fingerprint else {}
+        inputs |= {
             "documents": self.corpus.sha256,
             "golden": self.corpus.golden_sha256,
             "embedder": self.embedder(point).fingerprint,
@@ -192,15 +194,17 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         record = _started(point, session, chunking, passages.tokens)
     if _write_twin(record, session, sweep):
         return
+    embeds: bool = point.retriever.needs_vectors
     with clock("embed"):
-        vectors = passage_vectors(embedder, chunking.chunks, session.texts)
-        queries = embedder.encode([question.text for question in corpus.questions], "query")
-    with clock("index"):
-        index = build_index(vectors)
+        vectors = passage_vectors(embedder, chunking.chunks, session.texts) if embeds else None
+        queries = embedder.encode([question.text for question in corpus.questions], "query") if embeds else None
     cuts = Cuts(tuple(scoring.ks), tuple(scoring.budgets_tokens))
+    depth = _depth(point.chunker, chunking, session.layout, cuts)
+    with clock("index"):
+        index = None if vectors is None else build_index(vectors, point.index, point.seed)
+        parts = Retrieval(corpus.questions, queries, chunking.chunks, index, depth, vectors)
+        given = point.retriever.prepare(parts)
     with clock("retrieve"):
-        depth = _depth(point.chunker, chunking, session.layout, cuts)
-        given = Retrieval(corpus.questions, queries, chunking.chunks, index, depth, vectors)
         found = retrieve(point.retriever, given, point.seed)
         handed = delivered(point.chunker, found.rankings, chunking.chunks, session.texts)
         rankings = [cut_to(ranking, cuts, session.layout) for ranking in handed]
@@ -211,7 +215,8 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         )  # fmt: skip
         means = {name: asdict(estimate) for name, estimate in estimates(scores).items()}
     rows = question_rows(corpus.questions, chunking.chunks, rankings, scores)
-    cost = _cost(index, embedder.usage(), before, record.realised) | {
+    cost = _cost(given.index_bytes, embedder.usage(), before, record.realised) | {
+        **index_facts(index, vectors, queries, depth),
         "retrieval_p50_ms": found.p50_ms,
         "retrieval_p99_ms": found.p99_ms,
         "context_tokens": means[f"context_tokens@tokens={scoring.headline_tokens}"]["mean"],
@@ -226,8 +231,8 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
 
 def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_tokens: int) -> PointRecord:
     """The record as far as it is known once the corpus is cut, which took ``cutting_tokens`` of embedding."""
-    embedder = session.embedder(point)
-    tokens = embedder.count_tokens([chunk.indexed_text for chunk in chunking.chunks])
+    embedder, embeds = session.embedder(point), point.retriever.needs_vectors
+    tokens = embedder.count_tokens([chunk.indexed_text for chunk in chunking.chunks]) if embeds else None
     found = realised(
         chunking.chunks,
         session.layout,
@@ -238,13 +243,16 @@ def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_t
         empties_dropped=chunking.empties_dropped,
         uncovered_chars=chunking.uncovered_chars,
     )
-    found |= {"embedder_tokens": read_tokens(embedder, tokens, session.texts), "cutting_tokens": cutting_tokens}
+    read = 0 if tokens is None else read_tokens(embedder, tokens, session.texts)
+    found |= {"embedder_tokens": read, "cutting_tokens": cutting_tokens}
     config = plain_config(point)
     depends = [
         chunking.fingerprint,
         identity(point.chunker),
-        embedder.fingerprint,
-        to_json([config[k] for k in ("retriever", "scoring", "seed")]),
+        embedder.fingerprint if embeds else "",
+        point.retriever.fingerprint,
+        to_json([config[k] for k in ("retriever", "scoring", "seed", "generator", "judge", "answers")]),
+        to_json(config["index"]) if embeds else "",
     ]
     return PointRecord(
         point_id=session.point_id(point),
@@ -271,7 +279,10 @@ def _answered(
     pairs = [pair for pair in zip(session.corpus.questions, rankings, strict=True) if pair[0].question_id in chosen]
     contexts = [
         build_context(
-            cut_tokens(ranking.hits, point.scoring.headline_tokens, session.layout), session.texts, session.layout
+            cut_tokens(ranking.hits, point.scoring.headline_tokens, session.layout),
+            session.texts,
+            session.layout,
+            point.answers.order,
         )
         for _, ranking in pairs
     ]
@@ -311,13 +322,13 @@ def _write_twin(record: PointRecord, session: Session, sweep: Sweep) -> bool:
     return True
 
 
-def _cost(index: Index, now: Usage, before: Usage, found: Mapping[str, Any]) -> dict[str, Any]:
+def _cost(index_bytes: int, now: Usage, before: Usage, found: Mapping[str, Any]) -> dict[str, Any]:
     """What the point costs: ``embedding_*`` of a first run, ``embedded_now_*`` of what was not in the cache."""
     step = now.since(before)
     rate = now.embedded_tokens / now.forward_s if now.forward_s else None
     tokens = found["embedder_tokens"] + found["cutting_tokens"]
     return {
-        "index_bytes": index.index_bytes,
+        "index_bytes": index_bytes,
         "embedding_tokens": tokens,
         "embedding_s": round(tokens / rate, 3) if rate else None,
         "embedded_now_tokens": step.embedded_tokens,

@@ -13,6 +13,8 @@ from bench.paths import conf_dir
 from bench.store import to_json
 
 SIZES = ("size", "overlap", "unit", "tokenizer")
+USUAL = {"index": "flat", "retriever": "dense", "generator": "extractive", "judge": "offline"}
+"""Files that a label passes over in silence."""
 HOW_TO_RUN = {
     "api_key_env", "batch_size", "batch_tokens", "connect_timeout_s", "device", "max_calls", "max_concurrency",
     "max_cost_usd", "max_wait_s", "read_timeout_s", "retries",
@@ -58,7 +60,7 @@ def axes(point: PointConfig) -> dict[str, Any]:
         for key, value in dataclasses.asdict(getattr(point, group)).items()
         if key not in SIZES[:3] and isinstance(value, str | int | float | bool)
     }
-    return named | sizes | rest
+    return named | sizes | rest | {"answers.order": point.answers.order}
 
 
 def label(point: PointConfig) -> str:
@@ -71,10 +73,11 @@ def label(point: PointConfig) -> str:
         parts.append(f"{values['size']}{overlap}{unit}")
     parts += _unusual(point, "chunker")
     parts += [point.names["embedder"], *_unusual(point, "embedder")]
-    for group, usual in (("retriever", "dense"), ("generator", "extractive"), ("judge", "offline")):
+    for group, usual in USUAL.items():
         named = [point.names[group]] if point.names[group] not in (usual, "none") else []
         parts += [*named, *_unusual(point, group)]
-    return " ".join(parts)
+    ordered = [f"order={point.answers.order}"] if point.answers.order != "rank" else []
+    return " ".join([*parts, *ordered])
 
 
 def _unusual(point: PointConfig, group: str) -> list[str]:

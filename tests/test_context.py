@@ -70,6 +70,22 @@ def test_context_by_rank_and_by_position() -> None:
     assert build_context([], texts, LAYOUT) == type(ranked)((), (), 0)
 
 
+@pytest.mark.parametrize(
+    ("order", "starts"),
+    [
+        ("rank", [0, 1, 2, 3, 4]),
+        ("reverse", [4, 3, 2, 1, 0]),
+        ("edges", [0, 2, 4, 3, 1]),
+        ("position", [4, 1, 0, 2, 3]),
+    ],
+)
+def test_orders_of_passages(order: str, starts: list[int]) -> None:
+    pieces = [Span("d", 4, 5), Span("d", 2, 3), Span("d", 6, 7), Span("d", 8, 9), Span("a", 0, 1)]
+    context = build_context(pieces, {"d": TEXT, "a": "alpha"}, LAYOUT, order=order)
+    assert context.spans == tuple(pieces[i] for i in starts)
+    assert context.tokens == build_context(pieces, {"d": TEXT, "a": "alpha"}, LAYOUT).tokens
+
+
 def test_an_unknown_order_is_refused_with_the_near_name() -> None:
     with pytest.raises(ConfigError, match="did you mean 'position'"):
         build_context([], {}, LAYOUT, order="positions")

@@ -12,11 +12,11 @@ from bench.types import Floats
 TIE_TOLERANCE = 4e-6
 
 
-def index_facts(index: Index, vectors: Floats, queries: Floats, depth: int) -> dict[str, Any]:
+def index_facts(index: Index | None, vectors: Floats | None, queries: Floats | None, depth: int) -> dict[str, Any]:
     """Return what a record keeps of an index: its kind, why it was replaced, and its recall against exact search.
 
     Args:
-        index: of ``vectors``.
+        index: of ``vectors``; None where a point has none.
         vectors: unit vectors, shape (chunks, dim).
         queries: unit vectors, shape (questions, dim).
         depth: how deep the rankings of the point were searched.
@@ -25,6 +25,8 @@ def index_facts(index: Index, vectors: Floats, queries: Floats, depth: int) -> d
         ``index_recall_at_10`` is that of a search of 10, ``index_recall_at_depth`` that of one of ``index_depth``; None
         where there is nothing to search.
     """
+    if index is None or vectors is None or queries is None:
+        return {"index_kind": "none"}
     facts: dict[str, Any] = {"index_kind": index.kind, "index_note": index.note, "index_depth": depth}
     exact = index if index.kind == "flat" else FlatIndex(vectors)
     for name, k in (("10", 10), ("depth", depth)):

@@ -18,7 +18,6 @@ PARAMETERS = {
     "hnsw": "SearchParametersHNSW",
     "ivf": "SearchParametersIVF",
     "ivfpq": "IVFPQSearchParameters",
-    "pq": "SearchParametersPQ",
 }
 
 
@@ -66,13 +65,25 @@ class ApproximateIndex:
         if not depth or not len(queries):
             empty = np.zeros((len(queries), depth), dtype=np.float32)
             return empty, np.full(empty.shape, -1, dtype=np.int64)
-        scores, ids = self._faiss.search(queries, depth, params=self._parameters(within))
+        if self.kind == "pq":
+            scores, ids = self._compared(queries, depth, within)
+        else:
+            scores, ids = self._faiss.search(queries, depth, params=self._parameters(within))
         if self._vectors is not None:
             for row, query in enumerate(queries):
                 hit = ids[row] >= 0
                 scores[row, hit] = inner_products(self._vectors[ids[row, hit]], query)
         order = np.lexsort((ids, np.where(ids < 0, np.inf, -scores)))
-        return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
+        return np.take_along_axis(scores, order, axis=1)[:, :depth], np.take_along_axis(ids, order, axis=1)[:, :depth]
+
+    def _compared(self, queries: Floats, depth: int, within: Ints | None) -> tuple[Floats, Ints]:
+        """Search codes without cells, which FAISS compares one by one and cannot select: keep what is ``within``."""
+        scores, ids = self._faiss.search(queries, depth if within is None else self.size)
+        if within is None:
+            return scores, ids
+        inside = np.isin(ids, within)
+        shape = (len(queries), len(within))
+        return scores[inside].reshape(shape), ids[inside].reshape(shape)
 
     def _parameters(self, within: Ints | None) -> Any:
         faiss = library()
