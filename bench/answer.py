@@ -89,8 +89,11 @@ class _Work:
 
     def answer(self, record: PointRecord) -> None:
         """Answer one point and write it again with what was added."""
+        from bench.pipeline import selection_ids  # which calls this module for its points
+
         rows = self.sweep.questions(record)
-        outcome = self.answering.run(self.sample, self.contexts(rows))
+        selection = selection_ids(self.sample, int(self.header["seed"]))
+        outcome = self.answering.run(self.sample, self.contexts(rows), selection)
         run = (self.sweep.point_dir(record.duplicate_of or record.point_id) / "run.trec").read_text(encoding="utf-8")
         self.sweep.write_point(merged_record(record, outcome), merged_rows(rows, outcome), run)
 
