@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bench.errors import ConfigError, near
+from bench.replies import Chat
 from bench.tokenize import Tokenizer
 from bench.types import Chunk, Document, Floats
 
@@ -19,11 +20,12 @@ class Tools:
     """What a strategy may need from its siblings, handed to it by the pipeline.
 
     ``tokenizer`` finds a tokenizer by name (cached). ``embed`` maps passages to unit vectors of shape
-    (n, dim); None where the point has no embedder yet.
+    (n, dim); None where the point has no embedder yet. ``chat`` is the language model of a strategy that asks one.
     """
 
     tokenizer: Callable[[str], Tokenizer]
     embed: Callable[[Sequence[str]], Floats] | None = None
+    chat: Chat | None = None
 
 
 class Chunker(Protocol):

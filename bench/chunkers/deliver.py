@@ -116,5 +116,6 @@ def once(rankings: Sequence[Ranking], texts: Mapping[str, str]) -> list[Ranking]
 
 
 def _once(ranking: Ranking, handed: Handed) -> Ranking:
-    hits = (part for hit in ranking.hits if hit.delivered for part in handed.give(hit, hit.delivered))
-    return Ranking(ranking.question_id, tuple(hits))
+    """A hit whose source cannot be shown stays: what it repeats cannot be told."""
+    parts = (handed.give(hit, hit.delivered) if hit.delivered else (hit,) for hit in ranking.hits)
+    return Ranking(ranking.question_id, tuple(hit for part in parts for hit in part))

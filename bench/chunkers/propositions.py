@@ -1,0 +1,116 @@
+"""Single facts as a language model states them are indexed; the quote that each rests on is handed over."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from pydantic import BaseModel
+
+from bench.chunkers.asking import Asking
+from bench.chunkers.base import Tools
+from bench.chunkers.bases import base_of, check_base
+from bench.chunkers.clusters import clusters
+from bench.chunkers.deliver import once
+from bench.errors import ConfigError, near
+from bench.replies import Reply, Request
+from bench.types import Chunk, Document, Ranking, Span
+
+UNPLACED = ("undefined", "passage", "drop")
+HANDED = ("quote", "passage")
+
+
+class Proposition(BaseModel):
+    """One fact, and the words of the passage that say it."""
+
+    text: str
+    quote: str
+
+
+class Found(BaseModel):
+    """All facts of a passage."""
+
+    propositions: list[Proposition]
+
+
+@dataclass(frozen=True)
+class Propositions(Asking):
+    """One call a passage. A proposition's source is the place of its quote, which must stand in the passage.
+
+    The unit of Dense X Retrieval (Chen et al. 2023, arXiv 2312.06648), with its source shown. Quotes are looked for
+    letter by letter, white space aside. A passage without propositions (a reply that was refused, broken or empty) is
+    indexed as it stands; the record counts the states of replies. What no proposition rests on is not handed over and
+    counted as uncovered.
+
+    Attributes:
+        base: strategy that cuts the passages; see ``bench.chunkers.bases``.
+        unplaced: what becomes of a proposition whose quote is not in its passage: "undefined" keeps it without a
+            source, and the span measures of the point are then undefined; "passage" takes the passage for its source;
+            "drop" leaves it out.
+        handed: what is handed over for a proposition: its "quote", or once the whole "passage".
+    """
+
+    rewrites: ClassVar[bool] = True
+
+    prompt: str = "propositions"
+    max_tokens: int = 1024
+    base: str = "format"
+    unplaced: str = "undefined"
+    handed: str = "quote"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_base(self.base)
+        for name, value, allowed in (("unplaced", self.unplaced, UNPLACED), ("handed", self.handed, HANDED)):
+            if value not in allowed:
+                raise ConfigError(f"chunker.{name}: got {value!r}; {near(str(value), allowed)}")
+
+    def cut(self, document: Document, tools: Tools) -> Sequence[Chunk]:
+        """Return the propositions of one document; see ``Chunker``."""
+        found = base_of(self.base, self, document).cut(document, tools)
+        passages = [chunk for chunk in found if chunk.span and chunk.indexed_text.strip()]
+        title = " ".join(str(document.meta.get("title") or document.doc_id).split())
+        requests = [Request(self.messages(title=title, passage=chunk.indexed_text), Found) for chunk in passages]
+        replies = self.ask(requests, tools)
+        return [part for pair in zip(passages, replies, strict=True) for part in self._parts(document, *pair)]
+
+    def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
+        """Hand over each quote, or passage, once."""
+        return once(rankings, texts)
+
+    def fold(self, chunks: Sequence[Chunk]) -> int:
+        """Most propositions with one source."""
+        return max(Counter(chunk.delivered for chunk in chunks).values())
+
+    def _parts(self, document: Document, passage: Chunk, reply: Reply) -> Iterator[Chunk]:
+        stated = reply.data.propositions if reply.state == "ok" and isinstance(reply.data, Found) else []
+        stated = [one for one in stated if one.text.strip()]
+        if not stated:
+            yield passage
+        for one in dict.fromkeys((one.text.strip(), one.quote) for one in stated):
+            text, quote = one
+            source = place(document, passage.span, quote) if passage.span else None
+            if source is None and self.unplaced == "passage":
+                source = passage.span
+            if source is not None:
+                yield Chunk(source, text, source if self.handed == "quote" else passage.span)
+            elif self.unplaced == "undefined":
+                yield Chunk(None, text, None)
+
+
+def place(document: Document, passage: Span, quote: str) -> Span | None:
+    """Return where a quote stands in a passage, white space aside, whole grapheme clusters; None where it does not."""
+    words = quote.split()
+    if not words:
+        return None
+    pattern = re.compile(r"\s+".join(map(re.escape, words)))
+    found = pattern.search(document.text, passage.start, passage.end)
+    if found is None:
+        return None
+    known = clusters(document.text)
+    low, high = known.floor(np.array([found.start()])), known.ceil(np.array([found.end()]))
+    return Span(document.doc_id, int(low[0]), int(high[0]))
