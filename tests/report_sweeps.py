@@ -19,9 +19,11 @@ from bench.types import Chunk, Cuts, Document, GoldenQuestion, Hit, Ranking
 BUDGET = 64
 CUTS = Cuts((1, 5, 10), (16, 32, BUDGET, 128))
 HOSTILE = (
-    "# Regeln <script>alert('x')</script>\n\n</style></script><img src=x onerror=alert(1)> \"quoted\" 'single' & &amp;\n\n"
+    "# Regeln <script>alert('x')</script>\n\n</style></script><img src=x onerror=alert(1)> \"quoted\" "
+    "'single' & &amp;\n\n"
     "مرحبا بالعالم: النص من اليمين إلى اليسار. 😀👩‍👩‍👧 The emoji stand before the fee. The fee is 42 euros.\n"
-    "\u202eturned around\u202c {{ 7*7 }} ${7*7} <!-- comment -->\n\n## 表\n\n| 品 | 価 |\n|---|---|\n| 茶 | 300 |\n| 水 | 100 |\n"
+    "\u202eturned around\u202c {{ 7*7 }} ${7*7} <!-- comment -->\n\n## 表\n\n"
+    "| 品 | 価 |\n|---|---|\n| 茶 | 300 |\n| 水 | 100 |\n"
 )
 
 
