@@ -17,6 +17,7 @@ import numpy as np
 from bench.answer import merged_record, merged_rows, sampled
 from bench.answer_forecast import forecast_answers, placeholder
 from bench.answering import Answering
+from bench.chunkers.asking import CountedChat
 from bench.chunkers.base import Tools
 from bench.chunkers.deliver import delivered, folded, identity, tokens_to_fill
 from bench.chunkers.run import Chunking, chunk_corpus
@@ -37,9 +38,10 @@ from bench.measures.retrieval import score_retrieval
 from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
-from bench.replies import Forecast, LimitReached
+from bench.replies import Endpoint, Forecast, LimitReached
 from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import Row, question_rows
+from bench.serve import open_chat
 from bench.settings import choose
 from bench.stats.select import can_split, split
 from bench.store import PointRecord, Sweep, to_json, trec_run
@@ -190,8 +192,10 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     embedder = session.embedder(point)
     before, passages = embedder.usage(), CountedPassages(embedder)
     with clock("chunk"):
-        chunking = chunk_corpus(point.chunker, corpus.documents, Tools(get_tokenizer, passages))
-        record = _started(point, session, chunking, passages.tokens)
+        chat = _chat(point)
+        chunking = chunk_corpus(point.chunker, corpus.documents, Tools(get_tokenizer, passages, chat))
+        spent = {"cutting_tokens": passages.tokens} | (chat.spent() if chat else {})
+        record = _started(point, session, chunking, spent)
     if _write_twin(record, session, sweep):
         return
     embeds: bool = point.retriever.needs_vectors
@@ -229,8 +233,16 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     session.done[record.identity] = record.point_id
 
 
-def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_tokens: int) -> PointRecord:
-    """The record as far as it is known once the corpus is cut, which took ``cutting_tokens`` of embedding."""
+def _chat(point: PointConfig) -> CountedChat | None:
+    """The language model of a strategy that asks one, its replies kept beside the vectors."""
+    if not isinstance(point.chunker, Endpoint):
+        return None
+    replies = Path(point.sweep.cache).with_name("replies.sqlite")
+    return CountedChat(open_chat(point.chunker.endpoint(), replies))
+
+
+def _started(point: PointConfig, session: Session, chunking: Chunking, spent: Mapping[str, Any]) -> PointRecord:
+    """The record as far as it is known once the corpus is cut, with what was spent on that."""
     embedder, embeds = session.embedder(point), point.retriever.needs_vectors
     tokens = embedder.count_tokens([chunk.indexed_text for chunk in chunking.chunks]) if embeds else None
     found = realised(
@@ -244,7 +256,7 @@ def _started(point: PointConfig, session: Session, chunking: Chunking, cutting_t
         uncovered_chars=chunking.uncovered_chars,
     )
     read = 0 if tokens is None else read_tokens(embedder, tokens, session.texts)
-    found |= {"embedder_tokens": read, "cutting_tokens": cutting_tokens}
+    found |= {"embedder_tokens": read, **spent}
     config = plain_config(point)
     depends = [
         chunking.fingerprint,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bench.chunkers.base import Sized, Tools
 from bench.errors import ChunkingError, ConfigError
@@ -81,3 +82,15 @@ class CountedChat:
         self.usage = sum((reply.usage for reply in replies), self.usage)
         self.states.update(reply.state for reply in replies)
         return replies
+
+    def spent(self) -> dict[str, Any]:
+        """Return what a record keeps of the calls."""
+        usage = self.usage
+        return {
+            "cutting_calls": usage.replies,
+            "cutting_calls_sent": usage.sent,
+            "cutting_prompt_tokens": usage.prompt_tokens,
+            "cutting_completion_tokens": usage.completion_tokens,
+            "cutting_price_usd": usage.price_usd,
+            "cutting_replies": dict(self.states),
+        }
