@@ -16,10 +16,18 @@ MARKS = {"pass": "pass", "fail": "FAIL", "skip": "skip"}
 def lines(outcome: Outcome) -> list[str]:
     """One line a check, and the verdict."""
     rows = [heading(outcome)]
-    for check in outcome.checks:
+    shown = [check for check in outcome.checks if not _quiet(check)]
+    for check in shown:
         rows.append(f"  {MARKS[check.status]}  {_name(check)}: {check.text}{_band(check)}")
         rows += [f"        worst questions: {', '.join(check.cases)}"] if check.cases else []
+    hidden = len(outcome.checks) - len(shown)
+    rows += [f"  pass  regression in categories: none in {hidden} checks"] if hidden else []
     return [*rows, verdict(outcome)]
+
+
+def _quiet(check: Check) -> bool:
+    """Categories without a regression: counted, not listed."""
+    return check.kind == "regression" and bool(check.category) and check.status != "fail"
 
 
 def heading(outcome: Outcome) -> str:
@@ -41,12 +49,20 @@ def markdown(outcome: Outcome) -> str:
     """A table for a pull request, failures first."""
     ranked = sorted(outcome.checks, key=lambda check: ("fail", "pass", "skip").index(check.status))
     rows = [f"### {verdict(outcome)}", "", heading(outcome), "", "| | check | result |", "|---|---|---|"]
-    rows += [f"| {MARKS[c.status]} | {_cell(_name(c))} | {_cell(c.text + _band(c))} |" for c in ranked]
+    rows += [_row(check) for check in ranked if not _quiet(check)]
     for check in outcome.failures:
         if check.cases:
             cases = ", ".join(f"`{case}`" for case in check.cases)
             rows += ["", f"Questions behind {_cell(_name(check))}: {cases}"]
+    quiet = [_row(check) for check in ranked if _quiet(check)]
+    if quiet:
+        rows += ["", f"<details><summary>Categories without a regression: {len(quiet)} checks</summary>", ""]
+        rows += ["| | check | result |", "|---|---|---|", *quiet, "", "</details>"]
     return "\n".join(rows) + "\n"
+
+
+def _row(check: Check) -> str:
+    return f"| {MARKS[check.status]} | {_cell(_name(check))} | {_cell(check.text + _band(check))} |"
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
