@@ -124,7 +124,7 @@ def _share(smaller: Array, larger: Array, table: _Table) -> float:
 
 def _p_value(design: Array, tested: list[int], table: _Table) -> float | None:
     """Clustered Wald test that the ``tested`` coefficients are all zero."""
-    import statsmodels.api as sm  # type: ignore[import-untyped]
+    import statsmodels.api as sm
     from scipy.stats import f
 
     groups, points = table.values.shape
