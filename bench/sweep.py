@@ -16,7 +16,7 @@ from bench.answer_forecast import shown
 from bench.config import PointConfig, point_config
 from bench.errors import BenchError
 from bench.paths import conf_dir
-from bench.pipeline import Session, execute
+from bench.pipeline import MEASURES_VERSION, Session, execute
 from bench.plan import Plan, config_overrides, plan_sweep
 from bench.points import label
 from bench.progress import Bar, progress
@@ -83,6 +83,7 @@ def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> Non
         "rules": first.scoring.rules,
         "relevance_threshold": first.scoring.relevance,
         "seed": first.seed,
+        "measures_version": MEASURES_VERSION,
         "points": list(dict.fromkeys(ids)),
         "provenance": provenance(),
     }
