@@ -53,11 +53,11 @@ class Endpoint:
         where = type(self).__name__
         if not self.model.strip():
             raise ConfigError(f"{where}.model: has no value; name the model that the endpoint serves")
-        parts = urlsplit(self.base_url)
-        if self.base_url == "local":
-            parts = urlsplit("http://127.0.0.1")
+        parts = urlsplit("http://127.0.0.1" if self.base_url == "local" else self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"{where}.base_url: got {self._shown_url()!r}; allowed: an http or https URL, or local")
+            raise ConfigError(
+                f"{where}.base_url: got {self.base_url.rpartition('@')[2]!r}; allowed: an http or https URL, or local"
+            )
         if parts.username or parts.password:
             raise ConfigError(f"{where}.base_url: holds a user name or password; put the key into {self.api_key_env}")
         for name in ("max_tokens", "max_concurrency"):
@@ -71,9 +71,6 @@ class Endpoint:
             raise ConfigError(
                 f"{where}.max_cost_usd: needs prompt_usd_per_mtok and completion_usd_per_mtok; set both prices"
             )
-
-    def _shown_url(self) -> str:
-        return self.base_url.rpartition("@")[2]
 
     @property
     def priced(self) -> bool:
@@ -150,7 +147,6 @@ class Forecast:
     """What a run would send: calls, tokens of prompts, most tokens of completions, price (None: no price set)."""
 
     calls: int = 0
-    cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     price_usd: float | None = 0.0
@@ -159,16 +155,9 @@ class Forecast:
         known = self.price_usd is not None and other.price_usd is not None
         return Forecast(
             self.calls + other.calls,
-            self.cached + other.cached,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             (self.price_usd or 0.0) + (other.price_usd or 0.0) if known else None,
-        )
-
-    def __mul__(self, times: int) -> Forecast:
-        price = None if self.price_usd is None else self.price_usd * times
-        return Forecast(
-            self.calls * times, self.cached * times, self.prompt_tokens * times, self.completion_tokens * times, price
         )
 
 

@@ -283,7 +283,7 @@ def test_a_limit_on_cost_is_never_passed() -> None:
 def test_a_forecast_counts_without_sending() -> None:
     end = endpoint("http://127.0.0.1:9/v1", prompt_usd_per_mtok=1.0, completion_usd_per_mtok=2.0, max_tokens=100)
     seen = forecast(end, [asks("a b c"), asks("d", max_tokens=10)], lambda texts: [len(t.split()) for t in texts])
-    assert seen == Forecast(2, 0, 2 + 3 + 2 + 1 + 16, 110, (24 + 220) / 1e6)
+    assert seen == Forecast(2, 2 + 3 + 2 + 1 + 16, 110, (24 + 220) / 1e6)
 
 
 def test_the_key_reaches_the_server_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -22,4 +22,4 @@ def forecast(endpoint: Endpoint, requests: Sequence[Request], count: Count) -> F
     texts = [content for request in requests for _, content in request.messages]
     prompt = sum(int(n) for n in count(texts)) + MESSAGE_TOKENS * len(texts) if texts else 0
     completion = sum(request.max_tokens or endpoint.max_tokens for request in requests)
-    return Forecast(len(requests), 0, prompt, completion, endpoint.price_usd(prompt, completion))
+    return Forecast(len(requests), prompt, completion, endpoint.price_usd(prompt, completion))
