@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ TEXT = (
 def pieces(text: str, *edges: int | str) -> Borders:
     """Chunks cut at offsets, or right before a text."""
     at = [0, *(text.index(e) if isinstance(e, str) else e for e in edges), len(text)]
-    return Borders(intervals(zip(at, at[1:], strict=False)))
+    return Borders(intervals(itertools.pairwise(at)))
 
 
 def counted(text: str, *edges: int | str, form: str = "md") -> Patterns:
