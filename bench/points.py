@@ -57,7 +57,7 @@ def axes(point: PointConfig) -> dict[str, Any]:
     rest = {
         f"{group}.{key}": value
         for group in GROUPS[1:]
-        for key, value in dataclasses.asdict(getattr(point, group)).items()
+        for key, value in _flat(dataclasses.asdict(getattr(point, group))).items()
         if key not in SIZES[:3] and isinstance(value, str | int | float | bool)
     }
     return named | sizes | rest | {"answers.order": point.answers.order}
@@ -91,8 +91,19 @@ def _unusual(point: PointConfig, group: str) -> list[str]:
         usual = _file_values(group, point.names[group]).get(field.name, default)
         value = getattr(configured, field.name)
         if usual not in (value, dataclasses.MISSING, "???"):
-            shown.append(f"{field.name}={shorten(value)}")
+            shown += [f"{name}={shorten(one)}" for name, one in _flat({field.name: value}).items()]
     return shown
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested mappings by dotted name: the options of a retriever that another stands on are axes too."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = (
+            {f"{key}.{name}": one for name, one in _flat(value).items()} if isinstance(value, dict) else {key: value}
+        )
+        flat |= inner
+    return flat
 
 
 def shorten(value: Any, limit: int = 24) -> str:

@@ -216,9 +216,7 @@ def test_mmr_is_its_definition(rows: list[tuple[int, ...]], query: tuple[int, ..
     chosen: list[int] = []
     for best, score in zip(order.tolist(), scores.tolist(), strict=True):
         left = [i for i in range(len(rows)) if i not in chosen]
-        values = {
-            i: weight * relevance[i] - (1 - weight) * max((cosine[i, j] for j in chosen), default=-1.0) for i in left
-        }
+        values = {i: weight * relevance[i] - (1 - weight) * max([-1.0, *(cosine[i, j] for j in chosen)]) for i in left}
         assert values[best] == pytest.approx(max(values.values()), abs=1e-9)
         assert score == pytest.approx(values[best], abs=1e-9)
         assert best == min(i for i in left if (vectors[i] == vectors[best]).all())
@@ -241,10 +239,16 @@ def test_what_was_handed_over_is_not_handed_over_again() -> None:
     spans = [Span("d", 0, 20), Span("d", 8, 28), Span("d", 12, 32), Span("d", 30, 42), Span("e", 0, 20)]
     chunks = [Chunk(span, f"{text} {i} {WORDS[i]}", span) for i, span in enumerate(spans)]
     hits = tuple(Hit(i, 1.0 - i / 10, span) for i, span in enumerate(spans))
-    assert [hit.chunk for hit in Dedup(max_overlap=0.5, max_similarity=1.0).distinct(hits, chunks)] == [0, 2, 3, 4]
-    assert [hit.chunk for hit in Dedup(max_overlap=0.6, max_similarity=1.0).distinct(hits, chunks)] == [0, 1, 3, 4]
-    assert [hit.chunk for hit in Dedup(max_overlap=1.0, max_similarity=1.0).distinct(hits, chunks)] == [0, 1, 2, 3, 4]
-    assert [hit.chunk for hit in Dedup(max_overlap=0.0, max_similarity=1.0).distinct(hits, chunks)] == [0, 3, 4]
+    assert [hit.chunk for hit in Dedup(max_overlap=0.5, max_similarity=1.0).distinct(hits, chunks, 9)] == [0, 2, 3, 4]
+    assert [hit.chunk for hit in Dedup(max_overlap=0.6, max_similarity=1.0).distinct(hits, chunks, 9)] == [0, 1, 3, 4]
+    assert [hit.chunk for hit in Dedup(max_overlap=1.0, max_similarity=1.0).distinct(hits, chunks, 9)] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert [hit.chunk for hit in Dedup(max_overlap=0.0, max_similarity=1.0).distinct(hits, chunks, 9)] == [0, 3, 4]
 
 
 def test_children_of_one_parent_hand_it_over_once() -> None:
@@ -264,7 +268,7 @@ def test_resemblance_is_shared_over_all(texts: list[str], limit: float) -> None:
         alike = [len(a & b) / len(a | b) for b in (shingles(texts[j]) for j in kept) if a | b]
         if max(alike, default=0.0) <= limit:
             kept.append(i)
-    found = Dedup(max_overlap=1.0, max_similarity=limit).distinct(hits, chunks)
+    found = Dedup(max_overlap=1.0, max_similarity=limit).distinct(hits, chunks, 9)
     assert [hit.chunk for hit in found] == kept
 
 
@@ -310,6 +314,7 @@ QUESTIONS = [
     GoldenQuestion("q4", "grey wolf at night", scope=("a", "c")),
     GoldenQuestion("q5", "blue whale", scope=("nowhere",)),
 ]
+NEEDED: dict[str, dict[str, Any]] = {"rerank": {"model": "m"}, "threshold": {"min_score": -1.0}}
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("dense", {}),
     ("bm25", {}),
@@ -350,7 +355,7 @@ def test_what_holds_for_every_ranking(name: str, options: dict[str, Any]) -> Non
         ]
 
 
-@pytest.mark.parametrize("name", [name for name in BASES if name not in ("bm25", "threshold", "rerank")])
+@pytest.mark.parametrize("name", [name for name in BASES if name not in ("bm25", *NEEDED)])
 def test_every_cut_is_filled_beyond_the_candidates(name: str) -> None:
     options = {"candidates": 3} if name not in ("dense", "dedup") else {}
     chunks = [chunk for i, chunk in enumerate(many()) if i not in range(40, 44)]
@@ -359,7 +364,7 @@ def test_every_cut_is_filled_beyond_the_candidates(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BASES if name != "rerank"])
 def test_no_chunks_and_no_questions(name: str) -> None:
-    retriever = named(name, {})
+    retriever = named(name, NEEDED.get(name, {}))
     empty = np.zeros((0, 64), dtype=np.float32)
     query = HashEmbedder().encode(["x"], "query")
     given_ = retriever.prepare(Retrieval([GoldenQuestion("q", "x")], query, [], build_index(empty), 0, empty))
@@ -397,7 +402,7 @@ def test_each_file_configures_the_retriever_of_its_name() -> None:
     assert {name: content["_target_"] for name, content in files.items()} == BASES
     for name, content in files.items():
         values = {key: value for key, value in content.items() if key not in ("_target_", "name") and value != "???"}
-        missing = {"rerank": {"model": "m"}}.get(name, {})
+        missing = NEEDED.get(name, {})
         assert named(name, values | missing) == named(name, missing), "a file's values are the class's defaults"
 
 
@@ -419,7 +424,8 @@ def test_each_file_configures_the_retriever_of_its_name() -> None:
         ("hybrid_weighted", {"dense_weight": 2.0}, "retriever.dense_weight: got 2.0"),
         ("mmr", {"relevance_weight": -0.1}, "retriever.relevance_weight: got -0.1"),
         ("dedup", {"max_overlap": 50.0}, "retriever.max_overlap: got 50.0"),
-        ("rerank", {}, "retriever.model: is empty"),
+        ("rerank", {"model": ""}, "retriever.model: is empty"),
+        ("threshold", {}, "retriever.base_options.min_score: has no value; threshold needs one"),
     ],
 )
 def test_wrong_values_name_the_key(name: str, options: dict[str, Any], message: str) -> None:

@@ -28,6 +28,7 @@ BASES = {
     "dedup": "bench.retrievers.dedup.Dedup",
     "threshold": "bench.retrievers.threshold.Threshold",
 }
+TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "dict[str, Any]": (dict,)}
 GAP = 1e-4
 
 
@@ -83,21 +84,14 @@ def named(base: str, options: Mapping[str, Any]) -> Retriever:
         where = f"retriever.base_options.{key}"
         if key not in fields:
             raise ConfigError(f"{where}: {base} has no such parameter; {near(key, fields)}")
-        wanted = _default(fields[key])
-        if wanted is not None and not _fits(value, type(wanted)):
-            raise ConfigError(f"{where}: got {value!r}; allowed: one {type(wanted).__name__}")
+        wanted = TYPES.get(str(fields[key].type), (object,))
+        if type(value) not in wanted and wanted != (object,):
+            raise ConfigError(f"{where}: got {value!r}; allowed: one {wanted[0].__name__}")
+    for key, one in fields.items():
+        if key not in options and one.default is one.default_factory is dataclasses.MISSING:
+            raise ConfigError(f"retriever.base_options.{key}: has no value; {base} needs one")
     made: Retriever = kind(**options)
     return made
-
-
-def _default(one: dataclasses.Field[Any]) -> Any:
-    return one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
-
-
-def _fits(value: Any, kind: type) -> bool:
-    if isinstance(value, bool) or kind is bool:
-        return isinstance(value, bool) and kind is bool
-    return isinstance(value, int | float if kind is float else kind)
 
 
 def at_least(name: str, value: int, least: int) -> None:

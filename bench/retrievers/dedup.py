@@ -40,17 +40,19 @@ class Dedup(Stage):
         while True:
             fetch = min(2 * fetch, len(given.chunks))
             base = self.first.rank(replace(given, depth=fetch))
-            kept = [Ranking(ranked.question_id, self.distinct(ranked.hits, given.chunks)) for ranked in base]
+            kept = [Ranking(one.question_id, self.distinct(one.hits, given.chunks, given.depth)) for one in base]
             pairs = zip(kept, base, strict=True)
-            if all(len(k.hits) >= given.depth or len(b.hits) < fetch for k, b in pairs) or fetch == len(given.chunks):
-                return [Ranking(k.question_id, k.hits[: given.depth]) for k in kept]
+            if fetch == len(given.chunks) or all(len(k.hits) == given.depth or len(b.hits) < fetch for k, b in pairs):
+                return kept
 
-    def distinct(self, hits: Sequence[Hit], chunks: Sequence[Chunk]) -> tuple[Hit, ...]:
-        """Return the hits that are no near duplicates of a kept one before them."""
+    def distinct(self, hits: Sequence[Hit], chunks: Sequence[Chunk], depth: int) -> tuple[Hit, ...]:
+        """Return the first ``depth`` hits that are no near duplicates of a kept one before them."""
         kept: list[Hit] = []
         handed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         likeness = _Resemblance()
         for hit in hits:
+            if len(kept) == depth:
+                break
             text, span = chunks[hit.chunk].indexed_text, hit.delivered
             if span is not None and _repeated(span, handed[span.doc_id]) > self.max_overlap:
                 continue
@@ -77,22 +79,26 @@ class _Resemblance:
 
     def __init__(self) -> None:
         self._sizes: list[int] = []
-        self._holders: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._holders: defaultdict[int, list[int]] = defaultdict(list)
 
     def add(self, text: str) -> None:
-        found = shingles(text)
+        found = _hashes(text)
         for one in found:
             self._holders[one].append(len(self._sizes))
         self._sizes.append(len(found))
 
     def greatest(self, text: str) -> float:
         """Return the greatest resemblance of ``text`` to a text that was added; 0 where there is none."""
-        found = shingles(text)
+        found = _hashes(text)
         shared = Counter(holder for one in found for holder in self._holders.get(one, ()))
         return max((n / (len(found) + self._sizes[holder] - n) for holder, n in shared.items()), default=0.0)
 
 
 @lru_cache(maxsize=65536)
+def _hashes(text: str) -> frozenset[int]:
+    return frozenset(hash(one) for one in shingles(text))
+
+
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
     """Return the sequences of three words of ``text``; a shorter text is one sequence, one without words none."""
     words = terms(text)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rerank(Stage):
     """The candidates of ``base`` in the order of a sentence-transformers ``CrossEncoder``, by its raw output.
 
@@ -34,7 +34,7 @@ class Rerank(Stage):
         device: "cpu", "cuda", "mps".
     """
 
-    model: str = ""
+    model: str
     candidates: int = 50
     batch: int = 32
     max_tokens: int | None = None

@@ -9,7 +9,7 @@ from bench.retrievers.base import Stage
 from bench.types import Ranking
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Threshold(Stage):
     """The hits of ``base`` that score at least ``min_score`` on its own scale; a context may then be short, or empty.
 
@@ -17,7 +17,7 @@ class Threshold(Stage):
     1 for hybrid_weighted, the model's raw output for rerank.
     """
 
-    min_score: float = 0.0
+    min_score: float
 
     def rank(self, given: Retrieval) -> list[Ranking]:
         """See ``Retriever.rank``."""
