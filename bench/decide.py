@@ -48,16 +48,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decide, print, write; 0 when a setting is chosen, 1 when there are too few questions to choose."""
-    options = _options(arguments)
-    table = Table.read(arguments.folder)
-    decision = decide(table, options)
-    path = arguments.folder / "decision.json"
-    decision["selection"]["openings"] = [*opened_before(path, decision), opening(decision)]
-    files = write_production(table, decision, arguments.folder)
-    write_json(path, json.loads(json.dumps(decision, default=_plain)))
+    decision, written = decide_folder(arguments.folder, _options(arguments))
     print("\n".join(words(decision)))
-    print("\nWritten: " + ", ".join(str(file) for file in [path, *files]))
+    print("\nWritten: " + ", ".join(map(str, written)))
     return 0 if decision["chosen"] else NO_WINNER
+
+
+def decide_folder(folder: Path, options: Options) -> tuple[dict[str, Any], list[Path]]:
+    """Decide on a sweep and write ``decision.json`` and the production files beside it; return both.
+
+    Raises:
+        BenchError: the folder holds no sweep, or no point of it can be compared under ``options``.
+    """
+    table = Table.read(folder)
+    decision = decide(table, options)
+    path = folder / "decision.json"
+    decision["selection"]["openings"] = [*opened_before(path, decision), opening(decision)]
+    files = write_production(table, decision, folder)
+    write_json(path, json.loads(json.dumps(decision, default=_plain)))
+    return decision, [path, *files]
 
 
 def _plain(value: Any) -> Any:

@@ -51,6 +51,9 @@ from bench.types import Cuts, GoldenQuestion, Ranking
 MEASURES_VERSION = "1"
 """Raised whenever a measure's definition changes: records of another version are not taken for this one's."""
 
+ENOUGH_TO_TIME = 20_000
+"""Tokens that a process must have embedded before its speed says anything about a whole corpus."""
+
 
 @dataclass
 class Session:
@@ -337,7 +340,7 @@ def _write_twin(record: PointRecord, session: Session, sweep: Sweep) -> bool:
 def _cost(index_bytes: int, now: Usage, before: Usage, found: Mapping[str, Any]) -> dict[str, Any]:
     """What the point costs: ``embedding_*`` of a first run, ``embedded_now_*`` of what was not in the cache."""
     step = now.since(before)
-    rate = now.embedded_tokens / now.forward_s if now.forward_s else None
+    rate = now.embedded_tokens / now.forward_s if now.embedded_tokens >= ENOUGH_TO_TIME else None
     tokens = found["embedder_tokens"] + found["cutting_tokens"]
     return {
         "index_bytes": index_bytes,

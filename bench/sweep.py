@@ -9,12 +9,17 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from omegaconf import DictConfig
 
 from bench.answer_forecast import shown
 from bench.config import PointConfig, point_config
-from bench.errors import BenchError
+from bench.decide import decide_folder
+from bench.decision.choose import Rules
+from bench.decision.options import Options
+from bench.decision.words import opening_words
+from bench.errors import BenchError, ConfigError
 from bench.paths import conf_dir
 from bench.pipeline import MEASURES_VERSION, Session, execute
 from bench.plan import Plan, config_overrides, plan_sweep
@@ -160,10 +165,24 @@ def _sweep_of(point: PointConfig) -> Sweep:
 
 
 def _finish(sweep: Sweep, ids: Sequence[str]) -> int:
-    """Summarise; say which points have no record, which only a worker that died can leave."""
+    """Decide, summarise; say which points have no record, which only a worker that died can leave."""
+    decision, written = _decide(sweep)
     data = SweepData.read(sweep.folder)
-    print_summary(data, write_report(data))
+    print_summary(data, [*written, *write_report(data)])
+    if decision:
+        print("\n".join([*opening_words(decision), f"More: bench decide {sweep.folder}"]))
     lost = [name for name in ids if not (sweep.point_dir(name) / "record.json").is_file()]
     if lost:
         print(f"{len(lost)} points have no record (a worker died): run the same command to go on", file=sys.stderr)
     return SOME_FAILED if data.failed or lost else 0
+
+
+def _decide(sweep: Sweep) -> tuple[dict[str, Any], list[Path]]:
+    """Decide by the headline with the default rules, where there are points to choose from."""
+    if sum(r.status == "complete" and r.duplicate_of is None for r in sweep.records()) < 2:
+        return {}, []
+    try:
+        return decide_folder(sweep.folder, Options(rules=Rules(seed=int(sweep.header()["seed"]))))
+    except ConfigError as error:  # no point has a score on the headline: the summary still stands
+        print(f"no decision: {error}", file=sys.stderr)
+        return {}, []

@@ -19,6 +19,11 @@ def words(decision: Mapping[str, Any]) -> list[str]:
     return [*lines, *_caveats(decision), "", _surer(decision)]
 
 
+def opening_words(decision: Mapping[str, Any]) -> list[str]:
+    """The first lines alone: what was chosen, or why nothing was, and what would make it surer."""
+    return ["", *(_refused(decision) if decision["refused"] else _chosen(decision)), _surer(decision)]
+
+
 def _heading(decision: Mapping[str, Any]) -> str:
     asked, objective = decision["questions"], decision["objective"]
     unit = "" if asked["unit"] == "document" else "; questions taken as independent: holds for these documents only"
