@@ -258,4 +258,4 @@ def test_the_verb_writes_everything_again(tmp_path: Path, capsys: pytest.Capture
     assert main(["report", str(folder), "--baseline", "q"]) == 0
     assert "report.html" in capsys.readouterr().out
     assert read_json(folder / "sweep.json")["name"] == "hostile"
-    assert "Today&#39;s setting is q" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "to hold against today&#39;s q." in (folder / "report.html").read_text(encoding="utf-8")

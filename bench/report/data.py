@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bench.report.marks import Marks, find_marks, read_decision
+from bench.report.marks import Marks, default_decision, find_marks, read_decision
 from bench.stats.resample import mean_intervals, weights
 from bench.stats.scores import Array, Scores
 from bench.store import PointRecord, Sweep, read_json_lines
 from bench.types import Document
 
 RESAMPLES = 2000
+MAX_DECIDED = 40_000
 Row = dict[str, Any]
 Made = TypeVar("Made")
 
@@ -161,8 +162,14 @@ class SweepData:
 
     @cached_property
     def decision(self) -> dict[str, Any] | None:
-        """The decision on exactly these points; None where ``bench decide`` has not made one."""
-        return read_decision(self.folder, [point.point_id for point in self.points])
+        """The decision on exactly these points: as ``bench decide`` left it, else one without options or limits.
+
+        None where there are too many scores to decide on the way (``MAX_DECIDED``), or fewer than two points.
+        """
+        found = read_decision(self.folder, [point.point_id for point in self.points])
+        if found is not None or not 1 < len(self.points) <= MAX_DECIDED // max(1, len(self.golden)):
+            return found
+        return default_decision(self.folder, self.baseline)
 
     @cached_property
     def marks(self) -> Marks:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.errors import ConfigError, near
+from bench.errors import BenchError, ConfigError, near
 from bench.store import PointRecord, read_json
 
 
@@ -38,6 +38,18 @@ def read_decision(folder: Path, point_ids: Sequence[str]) -> dict[str, Any] | No
     left_out = len(decision.get("excluded", []))
     known = decided <= set(point_ids) and len(decided) + left_out == len(point_ids)
     return decision if decided and known else None
+
+
+def default_decision(folder: Path, baseline: str) -> dict[str, Any] | None:
+    """Decide as ``bench decide`` does without options, in memory; None where nothing can be decided."""
+    from bench.decision.build import decide
+    from bench.decision.options import Options
+    from bench.decision.table import Table
+
+    try:
+        return decide(Table.read(folder), Options(baseline=baseline)) | {"by_default": True}
+    except BenchError:
+        return None
 
 
 def find_marks(

@@ -126,6 +126,9 @@ def inline_svg(path: Path, kind: Kind) -> Any:
 def _notes(data: SweepData, payload: Payload) -> list[str]:
     """What the reader must know of what is not here."""
     notes = answer_notes(data)
+    if data.decision is not None and data.decision.get("by_default"):
+        command = f"bench decide results/{data.name}"
+        notes.append(f"Decided without limits or options; {command} takes them and writes what to ship.")
     notes += [f"{record.label} failed: {record.reason}" for record in data.failed]
     if data.duplicates:
         by_id = {point.point_id: point.label for point in data.points}

@@ -76,6 +76,8 @@ def save(figure: Figure, stem: Path, suffixes: Sequence[str] = (".svg", ".png"))
     Raises:
         StoreError: the folder cannot be written.
     """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, not again for every format
     written = []
     for suffix in suffixes:
         path = stem.with_name(stem.name + suffix)

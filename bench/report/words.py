@@ -90,7 +90,8 @@ def _given_up(decision: Mapping[str, Any]) -> str:
 def _difference(data: SweepData) -> str:
     marks = data.marks
     if marks.chosen is None and data.decision is not None:
-        return "There is no chosen setting to hold against today's."
+        today = "" if marks.baseline is None else f" {data.points[marks.baseline].label}"
+        return f"There is no chosen setting to hold against today's{today}."
     if marks.baseline is None:
         return "No setting was named as today's: give it with --baseline to see what would change."
     if marks.chosen in (None, marks.baseline):
