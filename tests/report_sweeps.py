@@ -26,6 +26,28 @@ HOSTILE = (
     "| 品 | 価 |\n|---|---|\n| 茶 | 300 |\n| 水 | 100 |\n"
 )
 
+HOSTILE_ANSWER = {
+    "answer": {"text": "It is 42. <script>alert(3)</script> [1]", "status": "answered", "citations": [1], "reason": ""},
+    "claims": [
+        {
+            "claim": "It is <b>42</b>.",
+            "verdict": "supported",
+            "quote": "The fee is 42 euros.",
+            "passages": [1],
+            "reason": "",
+        },
+        {
+            "claim": "It is free on Mondays.",
+            "verdict": "unsupported",
+            "quote": "",
+            "passages": [],
+            "reason": "not said",
+        },
+    ],
+    "citations": [{"claim": "It is <b>42</b>.", "passage": 1, "verdict": "supported", "reason": ""}],
+    "faults": {},
+}
+
 
 @dataclass
 class Point:
@@ -189,7 +211,7 @@ def hostile_world(points: Sequence[Point] | None = None) -> World:
     plain += "\nSomebody lives next door, and the fee is paid there.\n" * 3
     made = points or [
         Point("windows 40 $\\alpha$", 40),
-        Point("windows 80/20 <i>x</i>", 80, 20),
+        Point("windows 80/20 <i>x</i>", 80, 20, generation={"q0": HOSTILE_ANSWER}),
         Point("大きな窓 160", 160, axes={"strategy": "large"}),
     ]
     return World({"a.md": HOSTILE, "b.md": plain}, golden, made, name="hostile")

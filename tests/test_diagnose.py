@@ -192,6 +192,8 @@ ANSWERS: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any], str | None]]
     ("q0", "refused", reply("refused"), {}, "declined_wrongly"),
     ("q0", "truncated", reply("truncated"), {}, "unused"),
     ("q0", "wrong", reply(claims=[GOOD]), {"answer_correctness": 0.2}, "unused"),
+    ("q0", "uncovered", reply(claims=[GOOD], covered=[CLAIM]), {"answer_correctness": 0.9}, "unused"),
+    ("q0", "wordy", reply(claims=[GOOD], covered=[GOOD]), {"answer_correctness": 0.2}, None),
     ("q0", "added", reply(claims=[GOOD, CLAIM]), {"answer_correctness": 0.8}, "unsupported"),
     ("q0", "cited", reply(claims=[GOOD], citations=[CITED]), {"answer_correctness": 0.8}, "wrong_citation"),
     ("q0", "judge", reply(faults={"claims": "invalid JSON twice"}), {}, "judge_failed"),

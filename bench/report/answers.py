@@ -40,9 +40,8 @@ def _judged(row: Row, made: Mapping[str, Any], *, evidence_given: bool) -> Fault
     if faults:
         part, why = next(iter(faults.items()))
         return "judge_failed", f"{part}: {why}", None
-    correct = row["scores"].get("answer_correctness")
-    if evidence_given and isinstance(correct, int | float) and correct < WRONG:
-        return "unused", f"the evidence was in the context, but answer_correctness is {correct:.2f}", None
+    if evidence_given and (said := _unused(row, made)):
+        return "unused", said, None
     wrong = [claim for claim in made.get("claims") or [] if claim["verdict"] in AGAINST]
     if wrong:
         return "unsupported", f"{wrong[0]['verdict']}: “{wrong[0]['claim'][:100]}”", None
@@ -51,6 +50,19 @@ def _judged(row: Row, made: Mapping[str, Any], *, evidence_given: bool) -> Fault
         reason = cited[0].get("reason") or "claim_not_supported"
         return "wrong_citation", f"[{cited[0]['passage']}] {reason}: “{cited[0]['claim'][:80]}”", None
     return None
+
+
+def _unused(row: Row, made: Mapping[str, Any]) -> str:
+    """How little of the reference the answer holds; empty where it holds half of it or more, or none was judged."""
+    covered = made.get("covered")
+    if covered:
+        held = sum({"supported": 1.0, "partial": 0.5}.get(claim["verdict"], 0.0) for claim in covered)
+        said = f"the evidence was in the context, but the answer holds {held:g} of {len(covered)} reference statements"
+        return said if held / len(covered) < WRONG else ""
+    correct = row["scores"].get("answer_correctness")
+    if isinstance(correct, int | float) and correct < WRONG:
+        return f"the evidence was in the context, but answer_correctness is {correct:.2f}"
+    return ""
 
 
 def answer_block(row: Row) -> dict[str, Any] | int:

@@ -194,6 +194,15 @@ def test_retrieved_chunks_show_rank_score_and_place(shown: Any, page: str) -> No
     assert any("repeats earlier ranks" in tag for tag in tags)
 
 
+def test_an_answer_stands_with_its_claims_verdicts_and_quotes(shown: Any, page: str) -> None:
+    show(shown, f"{page}#question=q0&point=000000000002")
+    text = shown.execute_script("return document.querySelector('#drill .side').textContent")
+    for part in ("It is 42. <script>alert(3)</script> [1]", "supportedIt is <b>42</b>.", "“The fee is 42 euros.”"):
+        assert part in text
+    assert "unsupportedIt is free on Mondays." in text
+    assert "[1] supported" in text
+
+
 def test_the_keyboard_reaches_every_tool(shown: Any) -> None:
     wanted = {"copy-csv", "next-question", "points-table", "misses-table"}
     reached = set()

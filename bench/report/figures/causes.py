@@ -84,6 +84,9 @@ def causes_figure(data: SweepData) -> Figure:
     if handles:
         figure.legend(handles, labels, loc="outside upper left", ncols=3, frameon=False, fontsize=8.5)
         text = f"At {data.budget_tokens:,} tokens, all settings of a strategy together; one cause a miss."
+        answered = sum(point.mean("faithfulness") is not None for point in data.points)
+        if 0 < answered < len(data.points):
+            text += f" Answers were looked at in {answered} of {len(data.points)} settings only."
         note(axes, f"{data.header['corpus']['name']}, n = {len(data.question_ids)} questions. {text}")
     return figure
 

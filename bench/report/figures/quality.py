@@ -104,10 +104,25 @@ def draw_faithfulness(axes: Axes, data: SweepData) -> None:
     if not data.has("faithfulness"):
         empty(axes, "No answers were judged in this sweep: choose a generator and a judge to see faithfulness.")
         return
-    values = [_given_tokens(data, i) for i in range(len(data.points))]
-    if draw_scatter(axes, data, values, data.intervals("faithfulness")):
-        axes.set(xlabel="context tokens of a question, mean", ylabel="faithfulness")
+    axes.set_title("Faithfulness of the answers", loc="left", fontsize=11)
+    found = data.intervals("faithfulness")
+    values, label = _context_axis(data)
+    values = [value if found[i] is not None else None for i, value in enumerate(values)]
+    if draw_scatter(axes, data, values, found):
+        axes.set(xlabel=label, ylabel="faithfulness")
         _log_scale(axes, values)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, 0.9), min(high, 1.02))
+
+
+def _context_axis(data: SweepData) -> tuple[list[float | None], str]:
+    """Context tokens of each point; where all were given as many, the size of their chunks tells them apart."""
+    given = [_given_tokens(data, i) for i in range(len(data.points))]
+    known = [value for value in given if value is not None]
+    if not known or max(known) - min(known) > 0.02 * max(known):
+        return given, "context tokens of a question, mean"
+    sizes = [point.realised.get("tokens_per_chunk_median") for point in data.points]
+    return sizes, f"tokens of a chunk, median (context: {max(known):,.0f} tokens at every setting)"
 
 
 def _given_tokens(data: SweepData, index: int) -> float | None:

@@ -35,7 +35,7 @@ class Panel:
 
 
 def panels(data: SweepData) -> list[Panel]:
-    """At equal tokens and at k = 5; with judged answers, faithfulness takes the place of precision at equal tokens."""
+    """Precision at equal tokens and at k = 5; and faithfulness, where answers were judged and it differs."""
     budget = f"{data.budget_tokens:,} tokens"
     cut = data.headline.partition("@")[2]
     equal = Panel(
@@ -45,9 +45,11 @@ def panels(data: SweepData) -> list[Panel]:
         f"span_recall@{K_CUT}", f"span_precision@{K_CUT}", "evidence recall", "evidence precision",
         "At k = 5 chunks: context differs",
     )  # fmt: skip
-    if data.has("faithfulness"):
-        equal = Panel(data.headline, "faithfulness", "evidence recall", "faithfulness", f"Answers from {budget}")
-    return [panel for panel in (equal, at_k) if data.has(panel.x) and data.has(panel.y)]
+    shown = [equal, at_k]
+    if len({point.mean("faithfulness") for point in data.points} - {None}) > 1:
+        title = f"Answers from {budget}"
+        shown.append(Panel(data.headline, "faithfulness", "evidence recall", "faithfulness", title))
+    return [panel for panel in shown if data.has(panel.x) and data.has(panel.y)]
 
 
 def draw_tradeoff(axes: Axes, data: SweepData, panel: Panel | None = None) -> list[int]:
@@ -106,23 +108,26 @@ def numbered(data: SweepData, fronts: Sequence[int]) -> list[int]:
 
 
 def tradeoff_figure(data: SweepData) -> Figure:
-    """Figure 2: a panel at equal tokens, one at k = 5, one list of the numbered points."""
+    """Figure 2: a panel at equal tokens, one at k = 5, one of answers; one list of the numbered points."""
     from matplotlib.figure import Figure
 
     shown = panels(data)
-    figure = Figure(figsize=(11.5, 5.6) if len(shown) > 1 else (7.5, 5.6), layout="constrained")
-    all_axes = list(figure.subplots(1, max(1, len(shown)), squeeze=False).ravel())
+    rows, columns = (2 if len(shown) > 2 else 1), min(2, max(1, len(shown)))
+    figure = Figure(figsize=(1.5 + 5 * columns, 1.4 + 4.2 * rows), layout="constrained")
+    all_axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for axes in all_axes[len(shown) :]:
+        axes.set_axis_off()
     if not shown:
         empty(all_axes[0], "no point has both a recall and a precision")
         return figure
-    fronts = [draw_tradeoff(axes, data, panel) for axes, panel in zip(all_axes, shown, strict=True)]
+    fronts = [draw_tradeoff(axes, data, panel) for axes, panel in zip(all_axes, shown, strict=False)]
     listed = numbered(data, [i for front in fronts for i in front])
     handles, labels = all_axes[0].get_legend_handles_labels()
     names = [f"{n}  {shorten(data.points[i].label, 34)}" for n, i in enumerate(listed, 1)]
     _legend(figure, handles, labels, names)
     note(all_axes[0], caption(data, "Line: settings that no other beats on both. Bars: 95 % bootstrap by document."))
     figure.draw_without_rendering()
-    for axes, panel in zip(all_axes, shown, strict=True):
+    for axes, panel in zip(all_axes, shown, strict=False):
         x, y = data.intervals(panel.x), data.intervals(panel.y)
         here = [(n, i) for n, i in enumerate(listed, 1) if x[i] is not None and y[i] is not None]
         number_points(axes, [(mean_of(x[i]), mean_of(y[i])) for _, i in here], [str(n) for n, _ in here])
