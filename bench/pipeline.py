@@ -39,6 +39,7 @@ from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
 from bench.replies import Endpoint, Forecast, LimitReached
+from bench.report.chunkings import write_chunking
 from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import Row, question_rows
 from bench.serve import open_chat
@@ -199,6 +200,7 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
         chunking = chunk_corpus(point.chunker, corpus.documents, Tools(get_tokenizer, passages, chat))
         spent = {"cutting_tokens": passages.tokens} | (chat.spent() if chat else {})
         record = _started(point, session, chunking, spent)
+    write_chunking(sweep.folder, chunking.fingerprint, chunking.chunks)
     if _write_twin(record, session, sweep):
         return
     embeds: bool = point.retriever.needs_vectors
