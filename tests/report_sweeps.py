@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.borders import write_chunking
 from bench.corpus.golden import load_golden
 from bench.layout import Layout
 from bench.measures.estimate import estimates
@@ -151,8 +152,6 @@ def _write_point(
         if row["question_id"] in point.generation:
             row["generation"] = point.generation[row["question_id"]]
     fingerprint = f"{point.size:08x}{point.overlap:08x}"
-    from bench.report.chunkings import write_chunking
-
     write_chunking(sweep.folder, fingerprint, chunks)
     means = {measure: asdict(estimate) for measure, estimate in estimates(scores).items()}
     for measure in {m for own in point.scores.values() for m in own}:

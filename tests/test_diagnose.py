@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from bench.__main__ import main
+from bench.borders import chunking_file
 from bench.layout import Layout
 from bench.report.causes import CAUSES
-from bench.report.chunkings import Borders, chunking_file
+from bench.report.chunkings import Borders
 from bench.report.context import RoughTokenizer, context_of, without_repeats
 from bench.report.data import SweepData
 from bench.report.diagnosis import Finding, diagnose_point, diagnosis_of

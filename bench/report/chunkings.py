@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.borders import chunking_file, chunking_rows
 from bench.report.data import SweepData
 from bench.spans import Intervals, intervals
-from bench.store import PointRecord, read_json_lines, write_json_lines
-from bench.types import Chunk, Document
+from bench.store import PointRecord, read_json_lines
+from bench.types import Document
 
 if TYPE_CHECKING:
     from bench.chunkers.run import Chunking as Made
@@ -49,27 +49,6 @@ class Borders:
 
 Chunking = Mapping[str, Borders]
 NOTHING = Borders(intervals(()))
-
-
-def chunking_rows(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
-    """Rows to store: one a document, the spans of its chunks; chunks without a source are left out."""
-    found: dict[str, list[list[int]]] = {}
-    for chunk in chunks:
-        if chunk.span is not None:
-            found.setdefault(chunk.span.doc_id, []).append([chunk.span.start, chunk.span.end])
-    return [{"doc_id": doc_id, "spans": spans} for doc_id, spans in found.items()]
-
-
-def chunking_file(sweep: Path, fingerprint: str) -> Path:
-    """Where a sweep keeps the borders of one chunking (points of several embedders share it)."""
-    return sweep / "chunkings" / f"{fingerprint[:16]}.jsonl.gz"
-
-
-def write_chunking(sweep: Path, fingerprint: str, chunks: Iterable[Chunk]) -> None:
-    """Store the borders of a chunking, once."""
-    path = chunking_file(sweep, fingerprint)
-    if not path.is_file():
-        write_json_lines(path, chunking_rows(chunks))
 
 
 def chunking_of(data: SweepData, record: PointRecord) -> Chunking:

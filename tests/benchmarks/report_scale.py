@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.report.chunkings import write_chunking
+from bench.borders import write_chunking
 from bench.report.data import SweepData
 from bench.report.write import write_report
 from bench.store import PointRecord, Sweep, write_json

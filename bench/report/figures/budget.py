@@ -32,7 +32,7 @@ def draw_budget(axes: Axes, data: SweepData) -> None:
     heights = spread([height for height, _, _ in ends], LABEL_GAP, (0.0, 1.0))
     for (_, name, colour), height in zip(ends, heights, strict=True):
         axes.annotate(
-            shorten(name, 36), (1.01, height), xycoords=("axes fraction", "data"), color=colour, fontsize=8.5,
+            name, (1.01, height), xycoords=("axes fraction", "data"), color=colour, fontsize=8.5,
             va="center", weight="bold",
         )  # fmt: skip
     shown = f"Best setting of each strategy at {data.budget_tokens:,} tokens; bands: 95 % bootstrap by document."
@@ -52,7 +52,7 @@ def _draw_line(
     low, high = [it.low for _, it in known], [it.high for _, it in known]
     axes.fill_between(x, low, high, color=style["color"], alpha=0.08, linewidth=0)
     mark = data.marks.named(index).partition(",")[0]
-    name = data.points[index].label + (f" ({mark})" if mark in ("chosen", "baseline") else "")
+    name = shorten(data.points[index].label, 34) + (f" ({mark})" if mark in ("chosen", "baseline") else "")
     return [(known[-1][1].mean, name, text_colour(number))]
 
 

@@ -116,8 +116,9 @@ def forest_numbers(data: SweepData) -> Numbers:
 
 FOREST = Kind(
     "forest",
-    "Difference from today's setting",
-    "What each setting gains or loses on the same questions. A hollow mark may be chance.",
+    "Paired differences",
+    "What each setting gains or loses on the same questions against today's (where none is named: against the chosen "
+    "one). A hollow mark may be chance.",
     forest_figure,
     forest_numbers,
 )
