@@ -74,7 +74,7 @@ class AnswerSettings:
     """
 
     questions: str = "all"
-    embedder: str = "minilm"
+    embedder: str = "static"
     order: str = "rank"
 
     def __post_init__(self) -> None:
