@@ -15,6 +15,7 @@ import pytest
 from bench.__main__ import main
 from bench.errors import ConfigError
 from bench.report.blocks import truncated_chunks
+from bench.report.chunkings import chunking_of, recut
 from bench.report.compare import compare_sweeps
 from bench.report.data import SweepData
 from bench.report.marks import find_point, read_decision
@@ -169,6 +170,41 @@ def test_synthetic_records_without_documents_still_make_a_page(tmp_path: Path) -
     folder = Synthetic({HEADLINE: np.clip(values, 0, 1)}, clusters).write(tmp_path / "s")
     page = write_report(SweepData.read(folder))[-1].read_text(encoding="utf-8")
     assert "The sweep keeps no documents" in page
+
+
+def recorded(folder: Path, **config: Any) -> SweepData:
+    """A sweep that kept no borders, whose first point has this chunker."""
+    from bench.borders import chunking_file
+
+    hostile_world([Point("p", 60)]).write(folder)
+    sweep = Sweep(folder)
+    first = sweep.record("000000000001")
+    chunking_file(folder, first.realised["chunking_fingerprint"]).unlink()
+    raw = read_json(folder / "points" / first.point_id / "record.json")
+    raw["config"] = {"chunker": config}
+    if config.pop("_recorded", False):
+        made = recut(PointRecord(**raw), sweep.documents())
+        raw["realised"]["chunking_fingerprint"] = made.fingerprint
+    write_json(folder / "points" / first.point_id / "record.json", raw)
+    return SweepData.read(folder)
+
+
+WINDOWS = {"_target_": "bench.chunkers.fixed.Fixed", "size": 60, "unit": "characters", "name": "characters"}
+
+
+def test_borders_that_were_not_kept_are_cut_again(tmp_path: Path) -> None:
+    data = recorded(tmp_path / "s", **WINDOWS, _recorded=True)
+    found = chunking_of(data, data.points[0])
+    assert set(found) == {"a.md", "b.md"}
+    assert found["b.md"].spans[:2].tolist() == [[0, 60], [60, 120]]
+
+
+@pytest.mark.parametrize("config", [WINDOWS, {"_target_": "no.such.Chunker"}, {"_target_": "bench.errors.BenchError"}])
+def test_borders_that_come_out_otherwise_are_not_shown(tmp_path: Path, config: dict[str, Any]) -> None:
+    data = recorded(tmp_path / "s", **config)
+    assert chunking_of(data, data.points[0]) == {}
+    page = write_report(data)[-1].read_text(encoding="utf-8")
+    assert "The chunk borders of 1 points are not known" in page
 
 
 def decided(tmp_path: Path, means: list[float], *options: str) -> SweepData:

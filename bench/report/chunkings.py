@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.borders import chunking_file, chunking_rows
+from bench.borders import chunking_file, chunking_rows, write_chunking
 from bench.report.data import SweepData
 from bench.spans import Intervals, intervals
 from bench.store import PointRecord, read_json_lines
@@ -17,6 +17,8 @@ from bench.types import Document
 
 if TYPE_CHECKING:
     from bench.chunkers.run import Chunking as Made
+
+__all__ = ["NOTHING", "Borders", "Chunking", "chunking_file", "chunking_of", "recut", "write_chunking"]
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,7 @@ NOTHING = Borders(intervals(()))
 def chunking_of(data: SweepData, record: PointRecord) -> Chunking:
     """Return the borders of a point, by document.
 
-    Empty where the sweep keeps no documents, or where this version does not cut them as the point was cut.
-
-    Raises:
-        BenchError: the point's configuration cannot be cut again (its own class cannot be imported, say).
+    Empty where the sweep keeps no documents, or where they cannot be cut again as the point was cut.
     """
     fingerprint = str(record.realised.get("chunking_fingerprint", ""))
     return data.once(f"chunking:{fingerprint or record.point_id}", lambda known: _found(known, record, fingerprint))
@@ -68,11 +67,19 @@ def _found(data: SweepData, record: PointRecord, fingerprint: str) -> Chunking:
     if fingerprint and path.is_file():
         rows = read_json_lines(path)
     elif data.documents and "_target_" in record.config.get("chunker", {}):
-        made = recut(record, data.documents.values())
-        rows = chunking_rows(made.chunks) if made.fingerprint == fingerprint else []
+        rows = _cut_again(data, record, fingerprint)
     else:
         rows = []
     return {row["doc_id"]: Borders(_sorted(intervals(row["spans"]))) for row in rows}
+
+
+def _cut_again(data: SweepData, record: PointRecord, fingerprint: str) -> list[dict[str, Any]]:
+    """Rows of the same chunking made anew; empty where it cannot be, or comes out otherwise than it was recorded."""
+    try:
+        made = recut(record, data.documents.values())
+    except Exception:  # a strategy that needs a model that is gone, or one of the user's own that raises
+        return []
+    return chunking_rows(made.chunks) if made.fingerprint == fingerprint else []
 
 
 def _sorted(spans: Intervals) -> Intervals:
