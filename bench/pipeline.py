@@ -17,6 +17,7 @@ import numpy as np
 from bench.answer import merged_record, merged_rows, sampled
 from bench.answer_forecast import forecast_answers, placeholder
 from bench.answering import Answering
+from bench.borders import write_chunking
 from bench.chunkers.asking import CountedChat
 from bench.chunkers.base import Tools
 from bench.chunkers.deliver import delivered, folded, identity, tokens_to_fill
@@ -39,7 +40,6 @@ from bench.paths import corpora_dir
 from bench.points import axes, label, plain_config, point_id
 from bench.provenance import provenance
 from bench.replies import Endpoint, Forecast, LimitReached
-from bench.report.chunkings import write_chunking
 from bench.retrieve import Retrieval, needed_depth, retrieve
 from bench.rows import Row, question_rows
 from bench.serve import open_chat

@@ -30,7 +30,7 @@ from bench.replies import Forecast, LimitReached
 from bench.report.data import SweepData
 from bench.report.summary import print_summary
 from bench.report.write import write_report
-from bench.store import SCHEMA_VERSION, Sweep, write_json
+from bench.store import SCHEMA_VERSION, Sweep, read_json, write_json
 
 SOME_FAILED = 3
 
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             return _list_points(plan, ids, session)
         sweep = _sweep_of(plan.points[0])
-        _open(sweep, plan, ids, session)
-        _run_missing(plan, sweep, ids, session)
-    return _finish(sweep, ids)
+        changed = _open(sweep, plan, ids, session)
+        changed |= _run_missing(plan, sweep, ids, session)
+    return _finish(sweep, ids, changed)
 
 
 def _list_points(plan: Plan, ids: Sequence[str], session: Session) -> int:
@@ -71,8 +71,12 @@ def _list_points(plan: Plan, ids: Sequence[str], session: Session) -> int:
     return 0
 
 
-def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> None:
-    """Write the sweep's header and inputs; refuses before any work when the folder cannot be written."""
+def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> bool:
+    """Write the sweep's header and inputs unless they stand there already; true if they did not.
+
+    Raises:
+        StoreError: the folder cannot be written, which is said before any work.
+    """
     first = plan.points[0]
     header = {
         "schema_version": SCHEMA_VERSION,
@@ -92,15 +96,20 @@ def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> Non
         "points": list(dict.fromkeys(ids)),
         "provenance": provenance(),
     }
+    if (sweep.folder / "sweep.json").is_file():
+        before = read_json(sweep.folder / "sweep.json")
+        if {**before, "created": ""} == {**header, "created": ""}:
+            return False
     sweep.write_inputs(session.corpus.documents, session.golden_rows())
     write_json(sweep.folder / "sweep.json", header)
+    return True
 
 
-def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session) -> None:
-    """Hand the points to Hydra's launcher, unless all of them are there already."""
+def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session) -> bool:
+    """Hand the points to Hydra's launcher, unless all of them are there already; true if any ran."""
     missing = [point for point, name in zip(plan.points, ids, strict=True) if not sweep.has(name)]
     if not missing:
-        return
+        return False
     for point in missing:
         session.embedder(point)  # a model that is not there is said before any point runs
     with progress(len(plan.points)) as bar:
@@ -114,6 +123,7 @@ def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session)
         print(f"bench sweep: {process.stopped}", file=sys.stderr)
     elif process.stopped is not None:
         raise process.stopped
+    return True
 
 
 def _launch(overrides: Sequence[str]) -> None:
@@ -164,16 +174,24 @@ def _sweep_of(point: PointConfig) -> Sweep:
     return Sweep(Path(point.sweep.results) / point.sweep.name)
 
 
-def _finish(sweep: Sweep, ids: Sequence[str]) -> int:
-    """Decide, summarise; say which points have no record, which only a worker that died can leave."""
-    decision, written = _decide(sweep)
-    data = SweepData.read(sweep.folder)
-    print_summary(data, [*written, *write_report(data)])
+def _finish(sweep: Sweep, ids: Sequence[str], changed: bool) -> int:
+    """Decide and report, unless nothing has changed since; say which points have no record.
+
+    Only a worker that died, or a limit that was reached, leaves a point without one.
+    """
+    if changed or not (sweep.folder / "report.html").is_file():
+        decision, written = _decide(sweep)
+        data = SweepData.read(sweep.folder)
+        written += write_report(data)
+    else:
+        data = SweepData.read(sweep.folder)
+        decision, written = data.decision or {}, [sweep.folder / "report.html"]
+    print_summary(data, written)
     if decision:
         print("\n".join([*opening_words(decision), f"More: bench decide {sweep.folder}"]))
     lost = [name for name in ids if not (sweep.point_dir(name) / "record.json").is_file()]
     if lost:
-        print(f"{len(lost)} points have no record (a worker died): run the same command to go on", file=sys.stderr)
+        print(f"{len(lost)} points have no record: run the same command to go on", file=sys.stderr)
     return SOME_FAILED if data.failed or lost else 0
 
 

@@ -66,7 +66,14 @@ def test_every_field_and_its_default(tmp_path: Path) -> None:
     path = write(tmp_path, full, "", {"question": "Unknown?", "answerable": False, "answer": None}, "  ")
     first, second = load_golden(path, DOCUMENTS)
     assert first == GoldenQuestion(
-        "q1", "What is it?", "9", (Evidence((Span("guide.md", 10, 20),)),), "fact", True, ("guide.md",), ("guide.md",),
+        "q1",
+        "What is it?",
+        "9",
+        (Evidence((Span("guide.md", 10, 20),)),),
+        "fact",
+        True,
+        ("guide.md",),
+        ("guide.md",),
         {"author": "me", "answers": ["9", "nine"], "difficulty": "hard", "document": "guide.md"},
     )
     assert (second.answerable, second.answer, second.evidence, second.scope) == (False, None, (), None)

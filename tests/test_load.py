@@ -44,19 +44,27 @@ def pdf(*pages: str | None) -> bytes:
     for n, text in enumerate(pages):
         resources = "/Font << /F 3 0 R >>" if text is not None else f"/XObject << /I {image} 0 R >>"
         drawing = f"BT /F 12 Tf 72 700 Td ({text}) Tj ET" if text is not None else "/I Do"
-        body.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * n} 0 R "
-                    f"/Resources << {resources} >> >>".encode())
+        body.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * n} 0 R "
+            f"/Resources << {resources} >> >>".encode()
+        )
         body.append(f"<< /Length {len(drawing)} >>\nstream\n{drawing}\nendstream".encode())
-    body.append(b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray "
-                b"/Length 1 >>\nstream\n\x00\nendstream")
+    body.append(
+        b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray "
+        b"/Length 1 >>\nstream\n\x00\nendstream"
+    )
     data, offsets = b"%PDF-1.4\n", []
     for number, item in enumerate(body, 1):
         offsets.append(len(data))
         data += f"{number} 0 obj\n".encode() + item + b"\nendobj\n"
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     trailer = b"<< /Size %d /Root 1 0 R >>" % (len(body) + 1)
-    return data + (f"xref\n0 {len(body) + 1}\n0000000000 65535 f \n{table}".encode()
-                   + b"trailer\n" + trailer + f"\nstartxref\n{len(data)}\n%%EOF\n".encode())
+    return data + (
+        f"xref\n0 {len(body) + 1}\n0000000000 65535 f \n{table}".encode()
+        + b"trailer\n"
+        + trailer
+        + f"\nstartxref\n{len(data)}\n%%EOF\n".encode()
+    )
 
 
 def test_every_character_is_kept(tmp_path: Path) -> None:
@@ -86,8 +94,14 @@ def test_ids_formats_languages_and_order(tmp_path: Path) -> None:
     assert [document.doc_id for document in loaded] == sorted(names)
     formats = {document.doc_id: (document.format, document.meta.get("language")) for document in loaded}
     assert formats == {
-        "Z.txt": ("txt", None), "a.PY": ("code", "python"), "b.html": ("html", None), "b/x.md": ("md", None),
-        "b/y.rb": ("code", "ruby"), "c.yaml": ("code", "yaml"), "d.weird": ("txt", None), "notes": ("txt", None),
+        "Z.txt": ("txt", None),
+        "a.PY": ("code", "python"),
+        "b.html": ("html", None),
+        "b/x.md": ("md", None),
+        "b/y.rb": ("code", "ruby"),
+        "c.yaml": ("code", "yaml"),
+        "d.weird": ("txt", None),
+        "notes": ("txt", None),
     }
 
 

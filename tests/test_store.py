@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from bench.errors import StoreError
-from bench.store import PointRecord, Sweep, read_json_lines, to_json, trec_run, write_bytes, write_json, write_json_lines
+from bench.store import (
+    PointRecord,
+    Sweep,
+    read_json_lines,
+    to_json,
+    trec_run,
+    write_bytes,
+    write_json,
+    write_json_lines,
+)
 
 
 def record(point_id: str, status: str = "complete", duplicate_of: str | None = None) -> PointRecord:

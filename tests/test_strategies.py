@@ -174,7 +174,9 @@ def test_refused(target: type, parameters: dict[str, object], message: str) -> N
 
 
 CONF = Path(__file__).parents[1] / "conf" / "chunker"
-NAMES = "semantic cluster_semantic cluster_chroma parent_child sentence_window auto_merge contextual elements page syntax"
+NAMES = (
+    "semantic cluster_semantic cluster_chroma parent_child sentence_window auto_merge contextual elements page syntax"
+)
 
 
 @pytest.mark.parametrize("name", [*NAMES.split(), "multi_scale"])
