@@ -16,7 +16,6 @@ from bench.judges.base import Tools as JudgeTools
 from bench.measures.answer_scores import answer_row, score_answers
 from bench.measures.answered import Answered
 from bench.replies import Answer, Case, Chat, Endpoint, Judgement, Usage
-from bench.sentences import sentences
 from bench.serve import open_chat
 from bench.types import Context, Document, Floats, GoldenQuestion, Score
 from bench.vectors import VectorMemo
@@ -83,8 +82,6 @@ class Answering:
         """
         if self.generator.golden_context:
             contexts = [gold_context(question, self.documents) for question in questions]
-        if self._memo is not None:
-            self._memo.prime(self._texts(questions, contexts))
         generator, threshold = self._calibrated(questions, contexts, selection)
         answers = self._answer(generator, questions, contexts)
         judgements = self._judge(questions, contexts, answers)
@@ -92,13 +89,6 @@ class Answering:
         usage = sum((a.usage for a in answers), Usage()) + sum((j.usage for j in judgements), Usage())
         rows = {item.question.question_id: answer_row(item) for item in items}
         return AnswerOutcome(score_answers(items), rows, usage, self._record(threshold))
-
-    def _texts(self, questions: Sequence[GoldenQuestion], contexts: Sequence[Context]) -> list[str]:
-        texts = [question.text for question in questions]
-        texts += [question.answer for question in questions if question.answer]
-        for passage in dict.fromkeys(passage for context in contexts for passage in context.passages):
-            texts += sentences(passage)
-        return texts
 
     def _calibrated(
         self, questions: Sequence[GoldenQuestion], contexts: Sequence[Context], selection: Collection[str]
@@ -137,6 +127,8 @@ class Answering:
         ]
         missing = dict.fromkeys(case for case in cases if case not in self._judgements)
         if missing:
+            if self._memo is not None:
+                self._memo.prime(text for case in missing for text in (case.answer.text, case.reference) if text)
             found = self.judge.judge(list(missing), JudgeTools(self._memo, self._chat(self.judge)))
             self._judgements.update(
                 (case, self._with_similarity(case, one)) for case, one in zip(missing, found, strict=True)

@@ -60,13 +60,10 @@ class Endpoint:
             )
         if parts.username or parts.password:
             raise ConfigError(f"{where}.base_url: holds a user name or password; put the key into {self.api_key_env}")
-        for name in ("max_tokens", "max_concurrency"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{where}.{name}: got {getattr(self, name)}; allowed: at least 1")
-        if self.read_timeout_s < 120:
-            raise ConfigError(f"{where}.read_timeout_s: got {self.read_timeout_s}; allowed: at least 120 (slow models)")
-        if self.retries < 0 or self.temperature < 0:
-            raise ConfigError(f"{where}: retries {self.retries}, temperature {self.temperature}; allowed: 0 or more")
+        least = {"max_tokens": 1, "max_concurrency": 1, "retries": 0, "temperature": 0, "read_timeout_s": 120}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise ConfigError(f"{where}.{name}: got {getattr(self, name)}; allowed: at least {value}")
         if self.max_cost_usd is not None and not self.priced:
             raise ConfigError(
                 f"{where}.max_cost_usd: needs prompt_usd_per_mtok and completion_usd_per_mtok; set both prices"
@@ -74,7 +71,7 @@ class Endpoint:
 
     @property
     def priced(self) -> bool:
-        """True where both prices are known."""
+        """Both prices are known."""
         return self.prompt_usd_per_mtok is not None and self.completion_usd_per_mtok is not None
 
     def price_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -165,12 +162,7 @@ class Chat(Protocol):
     """A model that can be asked many things at once."""
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
-        """Return one reply a request, in order.
-
-        Raises:
-            LimitReached: a limit stopped the run before all were sent.
-        """
-        ...
+        """Return one reply a request, in order, or raise LimitReached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +180,7 @@ class Answer:
 class Verdict:
     """Judgement of one claim. ``passages`` are the numbers, from 1, of passages that hold the quote.
 
-    ``score`` is the judge's probability of support where it has one.
+    ``score`` is the judge's probability of support, if any.
     """
 
     claim: str
@@ -242,8 +234,7 @@ class Judgement:
         relevance: 1 (beside the question) to 5 (answers it).
         echo: mean cosine between the question and questions made from the answer.
         similarity: cosine between answer and reference.
-        faults: part to the reason why it failed.
-        usage: of all calls.
+        faults: part to the reason why it failed; ``usage`` is of all calls.
     """
 
     claims: tuple[Verdict, ...] | None = None

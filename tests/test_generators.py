@@ -20,6 +20,7 @@ from bench.replies import Endpoint
 from bench.types import Context, Floats
 from tests.faultserver import FaultServer, says
 
+OURS = ("answer", "claims", "verdict", "verdict_strict", "relevance", "answer_relevance", "questions")
 REFUNDS = "# Refunds\nA refund is paid within 30 days of purchase. After 30 days only half is paid."
 OFFICE = "Our office is in Berlin.\nWhere do I park?\nBehind the house, free of charge."
 
@@ -182,10 +183,10 @@ def test_prompts_are_versioned_and_can_be_ones_own(tmp_path: Any) -> None:
 @pytest.mark.parametrize("domain", [name.partition("/")[2] for name in names() if name.startswith("domain/")])
 def test_every_domain_fits_every_prompt(domain: str) -> None:
     values = {"passages": ["p"], "passage": "p", "question": "q", "claim": "c", "text": "t", "reference": "r"}
-    for name in names():
-        if "/" not in name:
-            messages = render(name, domain=domain, reasons=True, count=3, decline_phrase="no", **values)
-            assert all(content for _, content in messages)
+    for name in OURS:
+        messages = render(name, domain=domain, reasons=True, count=3, decline_phrase="no", **values)
+        assert all(content for _, content in messages)
+    assert set(OURS) <= set(names())
 
 
 def test_a_generator_without_a_model_says_so() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.errors import ConfigError
 from bench.generators.base import DECLINE, Answer, Tools
@@ -14,6 +15,7 @@ from bench.types import Context, Floats
 
 NOTE = "faithful by construction: its faithfulness says nothing about a language model"
 INHERITED = 0.9
+LIKELY = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,12 @@ class Extractive:
     def answer(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[Answer]:
         """Return the best sentences of each context, in the order in which they stand, each with its passage."""
         least = -np.inf if self.threshold is None else self.threshold
+        _embed_all(questions, contexts, tools)
         return [self._answer(*pair, tools, least) for pair in zip(questions, contexts, strict=True)]
 
     def best_scores(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[float]:
         """Return the score of the best sentence of each context, 0 where there is none."""
+        _embed_all(questions, contexts, tools)
         pairs = zip(questions, contexts, strict=True)
         return [float(max(score_sentences(q, _numbered(c), tools), default=0.0)) for q, c in pairs]
 
@@ -120,23 +124,43 @@ def calibrate(scores: Sequence[float], answerable: Sequence[bool], max_false_ref
 def score_sentences(question: str, numbered: Sequence[tuple[int, str]], tools: Tools) -> Floats:
     """Return a score from 0 to 1 for each sentence: mean of cosine and share of the question's content words.
 
-    A heading, a question or a short label is no answer: what follows it inherits most of its score.
+    Cosines are taken of the likeliest sentences alone. A heading, a question or a short label is no answer: what
+    follows it inherits most of its score.
     """
     texts = [sentence for _, sentence in numbered]
-    if not texts:
-        return np.zeros(0, dtype=np.float32)
-    wanted = [word.stem for word in content_words(question)]
-    shared = [sum(word in stems(text) for word in wanted) / max(1, len(wanted)) for text in texts]
-    scores = np.array(shared, dtype=np.float32)
-    if tools.embed is not None:
-        vectors = tools.embed([question, *texts])
-        scores = (scores + np.maximum(vectors[1:] @ vectors[0], 0.0)) / 2
+    scores = _shared_words(question, texts)
+    if tools.embed is not None and texts:
+        likely = _likely(scores)
+        vectors = tools.embed([question, *(texts[index] for index in likely)])
+        scores = np.asarray(scores / 2, dtype=np.float32)
+        scores[likely] += np.maximum(vectors[1:] @ vectors[0], 0.0) / 2
     for index, text in enumerate(texts):
         if _is_label(text):
             if index + 1 < len(texts):
                 scores[index + 1] = max(scores[index + 1], INHERITED * scores[index])
             scores[index] *= 0.5
     return scores
+
+
+def _shared_words(question: str, texts: Sequence[str]) -> Floats:
+    wanted = {word.stem for word in content_words(question)}
+    return np.array([len(wanted & stems(text)) / max(1, len(wanted)) for text in texts], dtype=np.float32)
+
+
+def _likely(scores: Floats) -> NDArray[np.intp]:
+    return np.argsort(-scores, kind="stable")[:LIKELY]
+
+
+def _embed_all(questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> None:
+    """Have all vectors made in one call: one text at a time would take many times as long."""
+    if tools.embed is None:
+        return
+    wanted = list(questions)
+    for question, context in zip(questions, contexts, strict=True):
+        texts = [sentence for _, sentence in _numbered(context)]
+        wanted += [texts[index] for index in _likely(_shared_words(question, texts))]
+    if wanted:
+        tools.embed(list(dict.fromkeys(wanted)))
 
 
 def _is_label(sentence: str) -> bool:

@@ -7,7 +7,7 @@ is measured on the other split and said beside its scores.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench.judges.base import PARTS, Check, Found, Reading, Tools, check_parts, flat, holders, statements
-from bench.judges.features import FEATURES, Embed, Evidence, weigh
+from bench.judges.features import FEATURES, Embed, Evidence, needed_texts, weigh
 from bench.judges.parts import judge_all
 from bench.replies import Case, Grade, Judgement, Verdict, VerdictName
 from bench.sentences import content_words, sentences, stems
@@ -87,18 +87,20 @@ class OfflineEngine:
 
     def verify(self, checks: Sequence[Check]) -> list[Found[Verdict]]:
         """Verdict with the sentence that decides as quote."""
-        for check in checks:
-            if check not in self._verdicts:
-                self._verdicts[check] = self._verdict(check)
+        missing = [check for check in dict.fromkeys(checks) if check not in self._verdicts]
+        self._embed_all(text for check in missing if not _verbatim(check) for text in _texts(check))
+        self._verdicts.update((check, self._verdict(check)) for check in missing)
         return [Found(self._verdicts[check]) for check in checks]
 
     def grade(self, readings: Sequence[Reading]) -> list[Found[tuple[Grade, bool]]]:
         """Grade by the passage's best sentence for the question; useful if it bears out a claim of the reference."""
-        return [Found((self._grade(reading), self._useful(reading))) for reading in readings]
+        useful = self._useful(readings)
+        return [Found((_grade(reading), good)) for reading, good in zip(readings, useful, strict=True)]
 
     def rate(self, answers: Sequence[tuple[str, str]]) -> list[Found[int]]:
         """Rating by the likeness of question and answer, in five steps."""
-        return [Found(1 + sum(self._alike(q, [a]) >= step for step in _RATING)) for q, a in answers]
+        self._embed_all(text for pair in answers for text in pair)
+        return [Found(1 + sum(self._alike(q, a) >= step for step in _RATING)) for q, a in answers]
 
     def echo(self, answers: Sequence[tuple[str, str]]) -> list[Found[float]]:
         """Cosine of question and answer themselves: it cannot write questions."""
@@ -134,24 +136,46 @@ class OfflineEngine:
             return "supported", shown
         return ("partial", shown) if score >= self._weights.partial else ("unsupported", shown)
 
-    def _grade(self, reading: Reading) -> Grade:
-        alike = self._alike(reading.question, sentences(reading.passage))
-        return Grade(2 if alike >= RELEVANT else 1 if alike >= RELATED else 0, f"likeness {alike:.2f}")
+    def _useful(self, readings: Sequence[Reading]) -> list[bool]:
+        """True for a passage that alone supports a claim of the reference."""
+        split = self.claims([(reading.question, reading.reference or "") for reading in readings])
+        checks = [
+            [Check(claim, (reading.passage,)) for claim in found.value or ()]
+            for reading, found in zip(readings, split, strict=True)
+        ]
+        verdicts = iter(self.verify([check for some in checks for check in some]))
+        found = [[next(verdicts).value for _ in some] for some in checks]
+        return [any(one is not None and one.verdict == "supported" for one in some) for some in found]
 
-    def _useful(self, reading: Reading) -> bool:
-        if not reading.reference:
-            return False
-        (claims,) = self.claims([(reading.question, reading.reference)])
-        found = self.verify([Check(claim, (reading.passage,)) for claim in claims.value or ()])
-        return any(one.value is not None and one.value.verdict == "supported" for one in found)
+    def _alike(self, question: str, answer: str) -> float:
+        """Mean of shared content words and cosine; shared words alone without an embedder."""
+        shared = _shared_words(question, (answer,))
+        if self._embed is None:
+            return shared
+        vectors = self._embed([question, answer])
+        return (shared + max(0.0, float(vectors[0] @ vectors[1]))) / 2
 
-    def _alike(self, question: str, texts: Sequence[str]) -> float:
-        """Best over ``texts`` of the mean of shared content words and cosine."""
-        wanted = [word.stem for word in content_words(question)]
-        if not texts or not wanted:
-            return 0.0
-        scores = np.array([sum(word in stems(text) for word in wanted) / len(wanted) for text in texts])
-        if self._embed is not None:
-            vectors = self._embed([question, *texts])
-            scores = (scores + np.maximum(vectors[1:] @ vectors[0], 0)) / 2
-        return float(scores.max())
+    def _embed_all(self, texts: Iterable[str]) -> None:
+        """Have all vectors made in one call: one text at a time would take many times as long."""
+        wanted = list(dict.fromkeys(texts)) if self._embed else []
+        if self._embed and wanted:
+            self._embed(wanted)
+
+
+def _verbatim(check: Check) -> bool:
+    return bool(holders(check.claim, check.passages))
+
+
+def _texts(check: Check) -> list[str]:
+    return needed_texts(check.claim, [s for passage in check.passages for s in sentences(passage)])
+
+
+def _grade(reading: Reading) -> Grade:
+    shared = _shared_words(reading.question, sentences(reading.passage))
+    return Grade(2 if shared >= RELEVANT else 1 if shared >= RELATED else 0, f"shared words {shared:.2f}")
+
+
+def _shared_words(question: str, texts: Sequence[str]) -> float:
+    """Greatest share of the question's content words that one of ``texts`` holds."""
+    wanted = {word.stem for word in content_words(question)}
+    return max((len(wanted & stems(text)) for text in texts), default=0) / max(1, len(wanted))
