@@ -40,7 +40,7 @@ def fit(values: Array, labels: Labels, real: NDArray[np.bool_], count: int) -> W
         real: which claims people labelled; the cuts are chosen on them alone, shape (n,).
         count: 3 for the lexical features, 4 with likeness.
     """
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression
 
     used = values[:, :count]
     mean, scale = used.mean(axis=0), used.std(axis=0) + 1e-12

@@ -27,7 +27,7 @@ class Endpoint:
     """An OpenAI-compatible endpoint and how it may be used.
 
     ``base_url`` ends where ``/chat/completions`` begins; ``local`` starts the llama.cpp server on loopback with the
-    installed ``model``. The API key is read from the environment variable ``api_key_env`` at each call and kept nowhere.
+    installed ``model``. The API key is read from the environment variable ``api_key_env`` at each call, kept nowhere.
     ``identity`` replaces the URL in the key of the reply cache (a local server has another port every time). Prices are
     in US dollars a million tokens. ``max_calls`` and ``max_cost_usd`` count what one process sends, not cached replies.
     """
