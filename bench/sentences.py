@@ -48,7 +48,7 @@ def sentences(text: str) -> tuple[str, ...]:
     Lines end sentences, except where a line goes on in lower case: that is a wrapped paragraph. Boundaries inside a
     line are those of the ``sentencex`` package.
     """
-    import sentencex  # type: ignore[import-untyped]
+    import sentencex
 
     lines = _WRAPPED.sub(" ", text).replace("\n", "\n\n")
     pieces = (_MARKS.sub("", piece).strip() for piece in sentencex.segment("en", lines))

@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.llm import Client, ReplyCache
 from bench.replies import Endpoint, Request
 
-DELAY_S, CALLS = 0.1, 400
+DELAY_S, CALLS_EACH = 0.1, 40
 LEAST = 0.9
 SERVER = f"""
 import time
@@ -31,13 +31,13 @@ def rate(url: str, concurrency: int, folder: Path) -> float:
     """Return the share of the ideal rate, the first connections made."""
     cache = ReplyCache(folder / f"replies{concurrency}.sqlite")
     client = Client(Endpoint(model="m", base_url=url, max_concurrency=concurrency), cache)
-    requests = [Request((("user", f"question {n}"),)) for n in range(CALLS)]
+    requests = [Request((("user", f"question {n}"),)) for n in range(CALLS_EACH * concurrency)]
     start = time.perf_counter()
     replies = client.ask(requests)
     taken = time.perf_counter() - start
     if any(reply.state != "ok" for reply in replies):
         raise SystemExit("a call failed")
-    return (CALLS * DELAY_S / concurrency) / taken
+    return CALLS_EACH * DELAY_S / taken
 
 
 def main() -> int:
