@@ -10,7 +10,7 @@ from bench.chunkers.asking import Asking
 from bench.chunkers.base import Tools
 from bench.chunkers.bases import base_of, check_base
 from bench.errors import ConfigError
-from bench.replies import Request
+from bench.replies import Reply, Request
 from bench.types import Chunk, Document, Span
 
 
@@ -43,7 +43,7 @@ class Blurb(Asking):
         found = base_of(self.base, self, document).cut(document, tools)
         placed = [(chunk, chunk.span) for chunk in found if chunk.span and chunk.indexed_text.strip()]
         replies = self.ask([self._request(document, span) for _, span in placed], tools)
-        blurbs = [" ".join(reply.text.split()) if reply.state in ("ok", "truncated") else "" for reply in replies]
+        blurbs = [" ".join(_said(reply).split()) for reply in replies]
         return [
             replace(chunk, indexed_text=f"{blurb}\n\n{chunk.indexed_text}") if blurb else chunk
             for (chunk, _), blurb in zip(placed, blurbs, strict=True)
@@ -55,3 +55,8 @@ class Blurb(Asking):
         title = " ".join(str(document.meta.get("title") or document.doc_id).split())
         chunk = document.text[span.start : span.end]
         return Request(self.messages(title=title, document=document.text[low:high], chunk=chunk))
+
+
+def _said(reply: Reply) -> str:
+    """Return a reply that came to its end, or as far as it came; nothing of a refusal."""
+    return reply.text if reply.state == "ok" else reply.raw if reply.state == "truncated" else ""
