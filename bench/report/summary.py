@@ -73,6 +73,7 @@ def print_summary(data: SweepData, written: Iterable[Path]) -> None:
 def _cells(data: SweepData, index: int, interval: Interval | None) -> list[str]:
     point = data.points[index]
     precision = point.mean(data.headline.replace("span_recall", "span_precision"))
+    tokens = point.realised.get("tokens_per_chunk_median")
     spread = f"{100 * interval.low:.1f}-{100 * interval.high:.1f}" if interval else ""
     return [
         point.label,
@@ -81,7 +82,7 @@ def _cells(data: SweepData, index: int, interval: Interval | None) -> list[str]:
         _percent(precision),
         _percent(point.mean("nDCG@k=10")),
         f"{point.realised.get('chunks', 0):,}",
-        f"{point.realised.get('tokens_per_chunk_median', 0):g}",
+        "undefined" if tokens is None else f"{tokens:g}",
     ]
 
 
