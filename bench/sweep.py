@@ -21,7 +21,7 @@ from bench.decision.options import Options
 from bench.decision.words import opening_words
 from bench.errors import BenchError, ConfigError
 from bench.paths import conf_dir
-from bench.pipeline import MEASURES_VERSION, Session, execute
+from bench.pipeline import execute
 from bench.plan import Plan, config_overrides, plan_sweep
 from bench.points import label
 from bench.progress import Bar, progress
@@ -30,6 +30,7 @@ from bench.replies import Forecast, LimitReached
 from bench.report.data import SweepData
 from bench.report.summary import print_summary
 from bench.report.write import write_report
+from bench.session import MEASURES_VERSION, Session
 from bench.store import SCHEMA_VERSION, Sweep, read_json, write_json
 
 SOME_FAILED = 3

@@ -118,7 +118,8 @@ def test_the_server_starts_when_it_is_needed_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_the_server_ends_with_the_process_that_started_it(how: signal.Signals) -> None:
-    code = "import bench.serve, bench.models; s = bench.serve.LocalServer(bench.models.require_model('smollm2'), threads=1)\n"
+    code = "import bench.serve as serve, bench.models as models\n"
+    code += "s = serve.LocalServer(models.require_model('smollm2'), threads=1)\n"
     code += "with s: print(s.url, s._child.pid, flush=True); s.wait()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:

@@ -50,7 +50,8 @@ def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         command = command.replace(dear, cheap)
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     environment["PYTHONPATH"] = f"{CHECKOUT}{os.pathsep}{folder}"
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    words = ["bash", "-c", command]
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("make ")])

@@ -14,8 +14,9 @@ from bench.chunkers.multi_scale import MultiScale
 from bench.chunkers.recursive import Recursive
 from bench.chunkers.run import chunk_corpus
 from bench.chunkers.small_to_big import AutoMerge, ParentChild, SentenceWindow
-from bench.pipeline import Session, execute
+from bench.pipeline import execute
 from bench.plan import plan_sweep
+from bench.session import Session
 from bench.store import Sweep
 from bench.tokenize import get_tokenizer
 from bench.types import Chunk, Document, Hit, Ranking

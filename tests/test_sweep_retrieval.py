@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
-from bench.pipeline import Session, execute
+from bench.pipeline import execute
 from bench.plan import plan_sweep
 from bench.points import label
+from bench.session import Session
 from bench.store import PointRecord, Sweep
 from tests.small import write_corpus
 from tests.test_rerank import build

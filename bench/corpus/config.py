@@ -70,8 +70,10 @@ class CorpusConfig:
         if manifest:
             _check(manifest, folder, files, documents)
         if any(golden.resolve() == (folder / document.doc_id).resolve() for document in documents):
-            raise GoldenError(f"{golden}: lies among the documents and would be retrieved as one of them; move it out "
-                              f"of {folder}, or leave it out (corpus.include)")
+            raise GoldenError(
+                f"{golden}: lies among the documents and would be retrieved as one of them; move it out "
+                f"of {folder}, or leave it out (corpus.include)"
+            )
         questions = load_golden(golden, documents)
         return Corpus(self.name, documents, questions, corpus_sha256(documents), golden_sha256(questions))
 
@@ -96,9 +98,7 @@ def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
     return {str(doc_id): entry for doc_id, entry in files.items()}
 
 
-def _check(
-    manifest: Path, folder: Path, files: Mapping[str, Mapping[str, Any]], documents: Sequence[Document]
-) -> None:
+def _check(manifest: Path, folder: Path, files: Mapping[str, Mapping[str, Any]], documents: Sequence[Document]) -> None:
     """Raise CorpusError unless each document is listed, with the hash of its file and the length of its text."""
     for document in documents:
         path = folder / document.doc_id
@@ -110,5 +110,7 @@ def _check(
             del found["characters"]  # depends on the converter's version
         for key, value in found.items():
             if entry.get(key) != value:
-                raise CorpusError(f"{path}: {key} is {value}, but {manifest} says {entry.get(key)}; restore the file, "
-                                  "or correct the manifest if the change is meant")
+                raise CorpusError(
+                    f"{path}: {key} is {value}, but {manifest} says {entry.get(key)}; restore the file, "
+                    "or correct the manifest if the change is meant"
+                )

@@ -51,8 +51,9 @@ def read_text(path: Path) -> str:
     if "\0" in text or (encoding == "utf-8" and b"\0" in data):
         bad = f"a binary file (NUL at byte {data.index(0)})"
     if bad:
-        raise CorpusError(f"{path}: {bad}; allowed: text (UTF-8, or UTF-16 with a byte order mark) and PDF; "
-                          f"convert it, {OUT}")
+        raise CorpusError(
+            f"{path}: {bad}; allowed: text (UTF-8, or UTF-16 with a byte order mark) and PDF; convert it, {OUT}"
+        )
     return text
 
 

@@ -60,8 +60,10 @@ def load_golden(path: Path, documents: Sequence[Document]) -> tuple[GoldenQuesti
         more = [f"and {len(problems) - MAX_SHOWN} more"] if len(problems) > MAX_SHOWN else []
         raise GoldenError("\n".join([f"{path}: {len(problems)} problems", *problems[:MAX_SHOWN], *more]))
     if not reading.questions:
-        raise GoldenError(f"{path}: no questions; write one JSON object a line with "
-                          '"question" and "evidence" (or "answerable": false)')
+        raise GoldenError(
+            f"{path}: no questions; write one JSON object a line with "
+            '"question" and "evidence" (or "answerable": false)'
+        )
     return tuple(reading.questions)
 
 
@@ -88,8 +90,9 @@ def read_rows(reading: Reading) -> list[Row]:
     try:
         text = reading.path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise GoldenError(f"{reading.path}: cannot be read ({error.strerror}); give a JSON Lines file "
-                          "(corpus.golden)") from error
+        raise GoldenError(
+            f"{reading.path}: cannot be read ({error.strerror}); give a JSON Lines file (corpus.golden)"
+        ) from error
     except UnicodeDecodeError as error:
         raise GoldenError(f"{reading.path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from error
     rows = []

@@ -45,8 +45,10 @@ def load_documents(
         raise CorpusError(f"html: {html!r} is not a way to load HTML; {near(html, HTML_MODES)}")
     paths = _distinct(folder, [path for path in _walk(folder) if _included(path.relative_to(folder), include)])
     if not paths:
-        raise CorpusError(f"{folder}: no file to load (include: {', '.join(include)}); hidden files are skipped; "
-                          "add documents or widen include")
+        raise CorpusError(
+            f"{folder}: no file to load (include: {', '.join(include)}); hidden files are skipped; "
+            "add documents or widen include"
+        )
     fields = meta or {}
     for doc_id in fields:
         if doc_id not in paths:
@@ -104,11 +106,15 @@ def _distinct(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
         doc_id = unicodedata.normalize("NFC", path.relative_to(folder).as_posix())
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", doc_id):
             raise CorpusError(f"{str(path)!a}: the file name is not UTF-8 or holds control characters; rename the file")
-        for key, why in ((f"id {doc_id.casefold()}", "have one id on some systems"),
-                         (f"file {path.resolve()}", "are one file")):
+        for key, why in (
+            (f"id {doc_id.casefold()}", "have one id on some systems"),
+            (f"file {path.resolve()}", "are one file"),
+        ):
             if key in by_key:
-                raise CorpusError(f"{folder}: {str(by_key[key])!a} and {str(path)!a} {why}: two documents would claim "
-                                  "one text; remove, rename or leave out one of them (corpus.include)")
+                raise CorpusError(
+                    f"{folder}: {str(by_key[key])!a} and {str(path)!a} {why}: two documents would claim "
+                    "one text; remove, rename or leave out one of them (corpus.include)"
+                )
             by_key[key] = path
         found[doc_id] = path
     return found

@@ -59,8 +59,11 @@ def nearest(text: str, quote: str) -> list[Place]:
             return []
         start, end, score = _fit(folded, wanted, found.dest_start, found.dest_end)
         places = [(at, at + end - start, score) for at in find_all(folded, folded[start:end])]
-    return [Place(int(offsets[start]), int(offsets[end - 1]) + 1, score) for start, end, score in places
-            if score >= MIN_SIMILARITY]
+    return [
+        Place(int(offsets[start]), int(offsets[end - 1]) + 1, score)
+        for start, end, score in places
+        if score >= MIN_SIMILARITY
+    ]
 
 
 @lru_cache(maxsize=4)
@@ -131,8 +134,10 @@ def resolve(item: object, texts: Mapping[str, str], *, explain: bool = True) -> 
     options = row.get("alternatives")
     if isinstance(options, list):
         if set(row) != {"alternatives"} or not options:
-            raise GoldenError('"alternatives" as a list stands alone and holds at least one place; give '
-                              '{"alternatives": [{"doc_id", "start", "end"}, ...]}')
+            raise GoldenError(
+                '"alternatives" as a list stands alone and holds at least one place; give '
+                '{"alternatives": [{"doc_id", "start", "end"}, ...]}'
+            )
         spans = [span for option in options for span in resolve(option, texts, explain=explain).alternatives]
         return Evidence(tuple(dict.fromkeys(spans)))
     if options not in (None, "all"):
@@ -196,8 +201,10 @@ def _unlocated(doc_id: str, text: str, quote: str, found: Sequence[int], explain
     like = ""
     if places:
         best = places[0]
-        like = (f"; nearest text at {best.start}:{best.end} (similarity {best.similarity:.2f}): "
-                f"{show(text[best.start : best.end])}")
+        like = (
+            f"; nearest text at {best.start}:{best.end} (similarity {best.similarity:.2f}): "
+            f"{show(text[best.start : best.end])}"
+        )
     return f"quote {show(quote)} is not in {doc_id}{like}"
 
 

@@ -46,8 +46,11 @@ def parse_row(
     except GoldenError as error:
         return None, [f"{error} (for files of other tools: bench golden import)"]
     row = {key: value for key, value in data.items() if value is not None}
-    problems = [f'"{key}" must be {KINDS[key][0]}; received {value!r:.80}' for key, value in row.items()
-                if not KINDS[key][1](value)]
+    problems = [
+        f'"{key}" must be {KINDS[key][0]}; received {value!r:.80}'
+        for key, value in row.items()
+        if not KINDS[key][1](value)
+    ]
     if "question" not in row:
         problems.append('"question" is missing; every row needs one')
     if problems:
@@ -66,8 +69,9 @@ def parse_row(
 def _unknown_documents(row: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
     named = [(key, name) for key in ("required_sources", "scope") for name in row.get(key, ())]
     named += [("document", row["document"])] if "document" in row else []
-    return [f'"{key}": unknown document {name!r}; {near_document(name, texts)}' for key, name in named
-            if name not in texts]
+    return [
+        f'"{key}": unknown document {name!r}; {near_document(name, texts)}' for key, name in named if name not in texts
+    ]
 
 
 def _contradictions(row: Mapping[str, Any], evidence: Sequence[Evidence]) -> list[str]:
@@ -79,12 +83,16 @@ def _contradictions(row: Mapping[str, Any], evidence: Sequence[Evidence]) -> lis
         problems.append('no evidence; give "evidence", or state "answerable": false')
     for source in row.get("required_sources", ()):
         if source not in holding:
-            problems.append(f'"required_sources": {source!r} holds no evidence of this question; '
-                            f"allowed: {', '.join(sorted(holding)) or 'none'}")
+            problems.append(
+                f'"required_sources": {source!r} holds no evidence of this question; '
+                f"allowed: {', '.join(sorted(holding)) or 'none'}"
+            )
     for number, item in enumerate(evidence, 1):
         if "scope" in row and not any(span.doc_id in row["scope"] for span in item.alternatives):
-            problems.append(f'evidence {number} is in {item.alternatives[0].doc_id}, outside "scope" '
-                            f"({', '.join(row['scope'])}): it could never be retrieved")
+            problems.append(
+                f'evidence {number} is in {item.alternatives[0].doc_id}, outside "scope" '
+                f"({', '.join(row['scope'])}): it could never be retrieved"
+            )
     return problems
 
 
@@ -116,9 +124,13 @@ def as_row(question: GoldenQuestion, texts: Mapping[str, str] | None) -> dict[st
         return places[0] if len(places) == 1 else {"alternatives": places}
 
     row: dict[str, Any] = {
-        "question_id": question.question_id, "question": question.text, "answer": question.answer,
-        "evidence": [item(evidence) for evidence in question.evidence], "category": question.category,
-        "answerable": question.answerable, "required_sources": list(question.required_sources),
+        "question_id": question.question_id,
+        "question": question.text,
+        "answer": question.answer,
+        "evidence": [item(evidence) for evidence in question.evidence],
+        "category": question.category,
+        "answerable": question.answerable,
+        "required_sources": list(question.required_sources),
         "scope": list(question.scope) if question.scope is not None else None,
         **{key: question.meta[key] for key in EXTRA if key in question.meta},
         "meta": {key: value for key, value in question.meta.items() if key not in EXTRA},
