@@ -66,8 +66,12 @@ def print_summary(data: SweepData, written: Iterable[Path]) -> None:
     for record in data.failed:
         say(f"failed: {record.label}: {record.reason}", highlight=False)
     say("Points whose intervals overlap may not differ: 95 % intervals are by document, unpaired.", highlight=False)
-    for path in written:
+    figures = [path for path in written if path.suffix in (".svg", ".png")]
+    for path in (path for path in written if path not in figures):
         say(f"wrote {path}", highlight=False)
+    if figures:
+        kinds = ", ".join(dict.fromkeys(path.stem for path in figures))
+        say(f"wrote {figures[0].parent}/*.svg and *.png: {kinds}", highlight=False)
 
 
 def _cells(data: SweepData, index: int, interval: Interval | None) -> list[str]:
