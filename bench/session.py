@@ -114,7 +114,7 @@ class Session:
             "tokenizer": get_tokenizer(point.tokenizer).fingerprint,
             "measures": MEASURES_VERSION,
         }
-        for part in (point.generator, point.judge):
+        for part in (point.chunker, point.generator, point.judge):
             versions = getattr(part, "prompt_version", "") or getattr(part, "prompt_versions", "")
             inputs |= {f"prompts of {type(part).__module__}": to_json(versions)} if versions else {}
         return point_id(point, inputs)
