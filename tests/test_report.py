@@ -18,6 +18,7 @@ from bench.report.blocks import truncated_chunks
 from bench.report.chunkings import chunking_of, recut
 from bench.report.compare import compare_sweeps
 from bench.report.data import SweepData
+from bench.report.figures.forest import differences
 from bench.report.marks import find_point, read_decision
 from bench.report.payload import payload_of
 from bench.report.words import opening_of
@@ -228,6 +229,26 @@ def test_the_opening_is_what_was_decided(tmp_path: Path) -> None:
     assert dict(said.facts)["questions"] == "90 scored of 90"
     assert data.marks.named(2) == "chosen"
     assert data.marks.named(0) == "baseline"
+
+
+def test_the_page_and_the_decision_give_one_number_for_one_thing(tmp_path: Path) -> None:
+    values, clusters = normal_scores([0.4, 0.48, 0.55, 0.57], 90, per_document=3)
+    folder = Synthetic({HEADLINE: np.clip(values, 0, 1)}, clusters).write(tmp_path / "s")
+    assert main(["decide", str(folder)]) in (0, 1)
+    data = SweepData.read(folder)
+    assert data.decision is not None
+    place = {point.point_id: i for i, point in enumerate(data.points)}
+    for row in data.decision["points"]:
+        shown = data.intervals(HEADLINE)[place[row["point_id"]]]
+        assert shown is not None
+        assert (shown.mean, shown.low, shown.high) == pytest.approx((row["mean"], row["low"], row["high"]))
+    told = {frozenset((row["first"], row["second"])): row["p_adjusted"] for row in data.decision["pairs"]}
+    assert data.marks.reference is not None
+    reference = data.points[data.marks.reference].label
+    found = differences(data)
+    assert len(found) == 3
+    for one in found:
+        assert one.p == pytest.approx(told[frozenset((data.points[one.point].label, reference))])
 
 
 def test_a_refused_decision_names_no_winner(tmp_path: Path) -> None:

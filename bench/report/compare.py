@@ -10,11 +10,11 @@ import numpy as np
 
 from bench.errors import ConfigError
 from bench.report.causes import BY_NAME
-from bench.report.data import RESAMPLES, SweepData
+from bench.report.data import SweepData
 from bench.report.diagnosis import diagnose_point
 from bench.report.page import environment
 from bench.stats.flips import compare, holm
-from bench.stats.resample import mean_intervals, weights
+from bench.stats.resample import RESAMPLES, mean_intervals, weights
 from bench.stats.scores import Array, Scores
 from bench.store import write_bytes
 
@@ -120,7 +120,7 @@ def _pair(label: str, old: Array, new: Array, clusters: list[str], seed: int) ->
     scores = Scores.of(np.stack((new[both], old[both]), axis=1), kept)
     family = compare(scores, np.array([[0, 1]], dtype=np.int64), seed=seed)
     drawn = weights(scores.n_clusters, RESAMPLES, seed)
-    low, high = mean_intervals(scores.minus(1), drawn, method="percentile")[:, 0]
+    low, high = mean_intervals(scores.minus(1), drawn)[:, 0]
     change = new[both] - old[both]
     counts = int((change > CHANGED).sum()), int((change < -CHANGED).sum())
     means = float(old[both].mean()), float(new[both].mean())

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bench.report.marks import Marks, default_decision, find_marks, read_decision
-from bench.stats.resample import mean_intervals, weights
+from bench.stats.resample import RESAMPLES, mean_intervals, weights
 from bench.stats.scores import Array, Scores
 from bench.store import PointRecord, Sweep, read_json_lines
 from bench.types import Document
 
-RESAMPLES = 2000
 MAX_DECIDED = 40_000
 Row = dict[str, Any]
 Made = TypeVar("Made")
@@ -193,7 +192,7 @@ class SweepData:
         return Scores.of(self.table.values.get(measure, missing), self.clusters)
 
     def intervals(self, measure: str) -> list[Interval | None]:
-        """Mean and 95 % interval of each point, by a cluster bootstrap with the sweep's seed."""
+        """Mean and 95 % interval of each point, by the cluster bootstrap of the decision with the sweep's seed."""
         return self.once(f"intervals:{measure}", lambda data: data._resampled(measure))
 
     def _resampled(self, measure: str) -> list[Interval | None]:
@@ -205,11 +204,12 @@ class SweepData:
             return [None] * len(self.points)
         used = scores.rows(np.asarray(scores.scored.any(axis=1)))
         drawn = weights(used.n_clusters, RESAMPLES, int(self.header["seed"]))
-        low, high = mean_intervals(used, drawn, method="percentile")
-        return [
-            Interval(float(mean), float(low[i]), float(high[i]), int(counts[i])) if counts[i] else None
-            for i, mean in enumerate(used.means())
-        ]
+        points = np.flatnonzero(counts)
+        used = used.columns(points)
+        found: list[Interval | None] = [None] * len(self.points)
+        for point, mean, (low, high) in zip(points, used.means(), mean_intervals(used, drawn).T, strict=True):
+            found[point] = Interval(float(mean), float(low), float(high), int(counts[point]))
+        return found
 
     def family(self, index: int) -> str:
         """Strategy of a point, with its embedder and retriever where the sweep has several."""

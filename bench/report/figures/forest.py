@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.report.data import RESAMPLES, SweepData
+from bench.report.data import SweepData
 from bench.report.figures.base import Kind, Numbers, caption
+from bench.report.figures.matrix import pairs_of
 from bench.report.style import empty, new_figure, note, shorten
-from bench.stats.flips import compare
-from bench.stats.resample import mean_intervals, weights
-from bench.stats.scores import against
+from bench.stats.resample import RESAMPLES, mean_intervals, weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +23,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Paired difference of one point from the reference, its 95 % interval, its p over all points compared, and n."""
+    """Paired difference of one point from the reference, its 95 % interval, its p over all pairs, and n."""
 
     point: int
     mean: float
@@ -35,27 +34,31 @@ class Difference:
 
 
 def differences(data: SweepData) -> list[Difference]:
-    """Every point against the reference of the sweep (today's setting, else the chosen one, else the best)."""
+    """Every point against the reference of the sweep (today's setting, else the chosen one, else the best).
+
+    The reference was often found on these questions: p is adjusted over all pairs, as in the matrix and the decision.
+    """
     reference = data.marks.reference
-    if reference is None or len(data.points) < 2:
+    pairs = data.once("pairs", pairs_of)
+    if reference is None or reference not in pairs.points:
         return []
     scores = data.scores(data.headline)
-    scores = scores.rows(np.asarray(scores.scored[:, reference]))
-    if not scores.n_questions:
+    shared = scores.scored & scores.scored[:, [reference]]
+    points = [point for point in pairs.points if point != reference and shared[:, point].any()]
+    if not points:
         return []
-    family = compare(scores, against(scores.n_points, reference), seed=int(data.header["seed"]))
-    drawn = weights(scores.n_clusters, RESAMPLES, int(data.header["seed"]))
-    low, high = mean_intervals(scores.minus(reference), drawn, method="percentile")
+    changes = scores.rows(np.asarray(scores.scored[:, reference])).minus(reference).columns(points)
+    low, high = mean_intervals(changes, weights(changes.n_clusters, RESAMPLES, int(data.header["seed"])))
+    p = dict(zip(pairs.points, pairs.p[:, pairs.points.index(reference)], strict=True))
     found = [
-        Difference(int(point), float(mean), float(low[point]), float(high[point]), float(p), int(n))
-        for (point, _), mean, p, n in zip(family.pairs, family.difference, family.p_adjusted, family.n, strict=True)
-        if n
+        Difference(point, float(mean), float(low[i]), float(high[i]), float(p[point]), int(shared[:, point].sum()))
+        for i, (point, mean) in enumerate(zip(points, changes.means(), strict=True))
     ]
     return sorted(found, key=lambda one: (-one.mean, one.point))
 
 
 def draw_forest(axes: Axes, data: SweepData) -> None:
-    """Draw the differences, largest gain on top; filled: beyond chance over all that are compared."""
+    """Draw the differences, largest gain on top; filled: beyond chance over all pairs."""
     found = differences(data)
     reference = data.marks.reference
     if not found or reference is None:
@@ -98,9 +101,7 @@ def forest_figure(data: SweepData) -> Figure:
     draw_forest(axes, data)
     axes.set_title("Paired difference, question by question", loc="left", fontsize=11)
     left = f" {len(found) - len(shown)} more are in the table." if len(found) > len(shown) else ""
-    text = (
-        f"At {data.budget_tokens:,} tokens. Bars: 95 % bootstrap by document. Filled: p <= .05 over all compared.{left}"
-    )
+    text = f"At {data.budget_tokens:,} tokens. Bars: 95 % bootstrap by document. Filled: p <= .05 over all pairs.{left}"
     note(axes, caption(data, text))
     return figure
 
