@@ -90,6 +90,12 @@ def test_what_may_be_given_up_can_be_limited(tmp_path: Path) -> None:
     assert "WARNING: too few questions to rule out a loss" in said(free)
 
 
+def test_a_difference_of_nothing_has_no_sign(tmp_path: Path) -> None:
+    decision = decided(sweep(tmp_path / "s", [0.4, 0.8]))
+    assert decision["given_up"]["to"] == decision["chosen"]["label"]
+    assert [str(decision["given_up"][name]) for name in ("difference", "low", "high")] == ["0.0"] * 3
+
+
 def test_limits_leave_points_out_and_say_why(tmp_path: Path) -> None:
     faithful = np.tile([0.9, 0.9, 0.5], (200, 1))
     folder = sweep(tmp_path / "s", [0.6, 0.8, 0.9], others={"faithfulness": faithful})

@@ -60,7 +60,7 @@ def _chosen_in(part: Scores, chosen: int | None, best: int, means: Array, rules:
         return {"chosen_mean": mean, "p": None}
     family = compare(part, against(part.n_points, chosen), resamples=rules.resamples, seed=rules.seed)
     row = int(np.flatnonzero(family.pairs[:, 0] == best)[0])
-    return {"chosen_mean": mean, "difference": -float(family.difference[row]), "p": float(family.p_adjusted[row])}
+    return {"chosen_mean": mean, "difference": 0.0 - float(family.difference[row]), "p": float(family.p_adjusted[row])}
 
 
 def what_mattered(table: Table, scores: Scores, points: Sequence[int], seed: int) -> list[dict[str, Any]]:

@@ -105,9 +105,9 @@ def given_up(case: Case, shown: int) -> dict[str, Any]:
     part = detail.baseline(case.scores, case.choice, shown, reference, case.options.rules)["all"]
     return {
         "to": case.label(highest),
-        "difference": -part["difference"],
-        "low": -part["high"],
-        "high": -part["low"],
+        "difference": 0.0 - part["difference"],
+        "low": 0.0 - part["high"],
+        "high": 0.0 - part["low"],
     } | {"p_adjusted": case.choice.against(highest, shown)[1]}
 
 
