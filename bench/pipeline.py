@@ -57,12 +57,9 @@ def execute(point: PointConfig, session: Session, sweep: Sweep) -> None:
 
 
 def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
-    """Chunk, embed, index, retrieve, score, record.
+    """Chunk, embed, index, retrieve, score, answer, record; raises BenchError where a step refuses its input.
 
     A chunking that another point already has, under the same embedder and retriever, is not computed again.
-
-    Raises:
-        BenchError: a step refuses its input; nothing is written then.
     """
     clock, corpus, scoring = Stopwatch(), session.corpus, point.scoring
     embedder = session.embedder(point)
