@@ -11,11 +11,11 @@ SHOWN = 8
 
 
 def cost_words(cost: Mapping[str, float | None]) -> str:
-    """All known costs of a point in one line."""
+    """All known costs of a point in one line; a language model that was not asked is not named."""
     parts = []
     for name, text in COSTS.items():
         amount = cost.get(name)
-        if amount is None:
+        if amount is None or (amount == 0 and name.startswith(("llm_", "price_"))):
             continue
         number = f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
         parts.append(f"{amount / 1e6:.2f} MB index" if name == "index_bytes" else f"{number} {text}")
