@@ -7,8 +7,9 @@ import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from bench.errors import StoreError
 from bench.types import Document
 
 SCHEMA_VERSION = 1
+HEADER_KEYS = ("corpus", "created", "cuts", "headline", "headline_tokens", "name", "points", "seed", "tokenizer")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -75,23 +77,39 @@ def read_json(path: Path) -> Any:
         raise StoreError(f"{path}: is not JSON ({error}); delete it and run the sweep again") from error
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON file that holds one object.
+
+    Raises:
+        StoreError: it is missing or broken, or holds something else.
+    """
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise StoreError(f"{path}: holds no JSON object; delete it and run the sweep again")
+    return found
+
+
 def read_json_lines(path: Path) -> list[Any]:
-    """Read a JSON Lines file (gzip when the name ends in .gz).
+    """Read a JSON Lines file of objects (gzip when the name ends in .gz).
 
     Raises:
         StoreError: it is missing or broken; names the line.
     """
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        text = data.decode("utf-8", "surrogatepass")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"{path}: cannot be read ({reason}); delete it and run the sweep again") from error
     rows = []
-    for number, line in enumerate(data.decode("utf-8", "surrogatepass").split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line:
             try:
                 rows.append(json.loads(line))
             except ValueError as error:
                 raise StoreError(f"{path}:{number}: is not JSON ({error}); delete the point and run again") from error
+            if not isinstance(rows[-1], dict):
+                raise StoreError(f"{path}:{number}: holds no JSON object; delete the point and run again")
     return rows
 
 
@@ -139,12 +157,16 @@ class Sweep:
 
     def header(self) -> dict[str, Any]:
         """Content of sweep.json."""
-        header: dict[str, Any] = read_json(self.folder / "sweep.json")
+        header = read_object(self.folder / "sweep.json")
         if header.get("schema_version") != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.folder / 'sweep.json'}: schema_version {header.get('schema_version')!r} was written by "
                 f"another version; this one reads {SCHEMA_VERSION}: run the sweep again"
             )
+        missing = [name for name in HEADER_KEYS if name not in header]
+        if missing or not all(isinstance(name, str) for name in header["points"]):
+            wrong = f"lacks {missing[0]!r}" if missing else "points are no list of names"
+            raise StoreError(f"{self.folder / 'sweep.json'}: {wrong}; run the sweep again")
         return header
 
     def point_dir(self, point_id: str) -> Path:
@@ -154,12 +176,21 @@ class Sweep:
     def has(self, point_id: str) -> bool:
         """True if the point is there and complete: it need not run again."""
         path = self.point_dir(point_id) / "record.json"
-        return path.is_file() and read_json(path).get("status") == "complete"
+        return path.is_file() and read_object(path).get("status") == "complete"
 
     def record(self, point_id: str) -> PointRecord:
-        """Read one record."""
-        raw = read_json(self.point_dir(point_id) / "record.json")
-        return PointRecord(**{name: raw[name] for name in PointRecord.__dataclass_fields__ if name in raw})
+        """Read one record.
+
+        Raises:
+            StoreError: it is missing or broken.
+        """
+        path = self.point_dir(point_id) / "record.json"
+        raw = read_object(path)
+        fields = PointRecord.__dataclass_fields__
+        missing = [name for name, one in fields.items() if one.default is MISSING and name not in raw]
+        if missing:
+            raise StoreError(f"{path}: lacks {missing[0]!r}; delete it and run the sweep again")
+        return PointRecord(**{name: raw[name] for name in fields if name in raw})
 
     def records(self) -> list[PointRecord]:
         """All points that the last run of the sweep asked for and that have a record, in its order."""

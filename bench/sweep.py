@@ -31,7 +31,7 @@ from bench.report.data import SweepData
 from bench.report.summary import print_summary
 from bench.report.write import write_report
 from bench.session import MEASURES_VERSION, Session
-from bench.store import SCHEMA_VERSION, Sweep, read_json, write_json
+from bench.store import SCHEMA_VERSION, Sweep, read_object, write_json
 
 SOME_FAILED = 3
 
@@ -98,7 +98,7 @@ def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> boo
         "provenance": provenance(),
     }
     if (sweep.folder / "sweep.json").is_file():
-        before = read_json(sweep.folder / "sweep.json")
+        before = read_object(sweep.folder / "sweep.json")
         if {**before, "created": ""} == {**header, "created": ""}:
             return False
     sweep.write_inputs(session.corpus.documents, session.golden_rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import resource
@@ -106,3 +107,34 @@ def test_trec_ids_are_spans_and_stay_unique() -> None:
         "q%201 Q0 a%20b.md:0-5 1 0.5 tag",
         "q%201 Q0 a%20b.md:0-5#2 2 0.25 tag",
     ]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"x":', "\x00", '{"point_id": "a", "status": "complete"}'])
+def test_a_broken_record_is_one_line(tmp_path: Path, text: str) -> None:
+    sweep = Sweep(tmp_path)
+    sweep.write_point(record("a"))
+    (sweep.point_dir("a") / "record.json").write_text(text, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"record\.json: .*run the sweep again") as caught:
+        sweep.record("a")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("header", [[], {"schema_version": 1}, {"schema_version": 1, "points": []}])
+def test_a_broken_header_is_one_line(tmp_path: Path, header: object) -> None:
+    write_json(tmp_path / "sweep.json", header)
+    with pytest.raises(StoreError, match=r"sweep\.json: .*run the sweep again"):
+        Sweep.open(tmp_path).records()
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"[]\n", b"{", b"3\n"])
+def test_broken_rows_are_one_line(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(data)
+    with pytest.raises(StoreError, match=r"rows\.jsonl"):
+        read_json_lines(tmp_path / "rows.jsonl")
+
+
+@pytest.mark.parametrize("size", [5, 15, 40])
+def test_a_cut_archive_is_one_line(tmp_path: Path, size: int) -> None:
+    (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(b'{"a": "many letters: abcdefghijklmnop"}\n')[:size])
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_json_lines(tmp_path / "rows.jsonl.gz")

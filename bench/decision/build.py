@@ -16,7 +16,7 @@ from bench.decision.options import Options, excluded, full_name
 from bench.decision.parts import Case
 from bench.decision.table import COSTS, PREFER, Table, cost_order, defined_rows, fingerprint
 from bench.errors import ConfigError, near
-from bench.store import read_json
+from bench.store import read_object
 
 METHOD = "paired sign flips by cluster, step-down maxT over all pairs"
 
@@ -110,7 +110,7 @@ def opened_before(path: Path, decision: Mapping[str, Any]) -> list[dict[str, Any
     """Earlier looks at the same confirmation questions for other choices: each makes the next less clean."""
     if not path.is_file():
         return []
-    earlier = read_json(path)
+    earlier = read_object(path)
     past = earlier.get("selection", {}).get("openings", [])
     now = opening(decision)
     return [one for one in past if one["of"] == now["of"] and one != now]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.decision.baseline import Baseline, configuration_hash
 from bench.decision.table import Table
 from bench.errors import ConfigError
-from bench.store import read_json
+from bench.store import read_object
 
 
 def pick(table: Table, name: str = "", baseline: Baseline | None = None) -> int:
@@ -17,7 +17,7 @@ def pick(table: Table, name: str = "", baseline: Baseline | None = None) -> int:
     if name:
         return table.find(name, "--point")
     path = table.folder / "decision.json"
-    chosen = read_json(path).get("chosen") if path.is_file() else None
+    chosen = read_object(path).get("chosen") if path.is_file() else None
     if chosen:
         return table.find(str(chosen["point_id"]), "decision.json")
     if len(table.points) == 1:

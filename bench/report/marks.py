@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, near
-from bench.store import PointRecord, read_json
+from bench.store import PointRecord, read_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def read_decision(folder: Path, point_ids: Sequence[str]) -> dict[str, Any] | No
     path = folder / "decision.json"
     if not path.is_file():
         return None
-    decision: dict[str, Any] = read_json(path)
+    decision = read_object(path)
     decided = {row["point_id"] for row in decision.get("records", [])}
     left_out = len(decision.get("excluded", []))
     known = decided <= set(point_ids) and len(decided) + left_out == len(point_ids)
