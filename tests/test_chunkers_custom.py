@@ -90,6 +90,14 @@ def broken(text: str) -> list[str]:
     raise KeyError("lost")
 
 
+def one_string(text: str) -> str:
+    return text
+
+
+def nothing(text: str) -> None:
+    return None
+
+
 def cut(target: str, text: str, **arguments: Any) -> list[tuple[int, int]]:
     chunker: Chunker = Custom(target=target if "." in target else f"{HERE}.{target}", arguments=arguments)
     result = chunk_corpus(chunker, [Document("d", text)], TOOLS)
@@ -124,6 +132,8 @@ def test_custom_spans_do_not_cut_clusters_unless_asked_to() -> None:
     [
         ("upper", "'d': the chunk 'TEXT' is not in the document"),
         ("numbers", "got a int"),
+        ("one_string", "got one str .*allowed: a list of"),
+        ("nothing", "got one NoneType .*allowed: a list of"),
         ("outside", r"got the span \(0, 5\); allowed: 0 <= start <= end <= 4"),
         ("broken", "broken failed on 'd' with KeyError: 'lost'"),
     ],

@@ -85,7 +85,17 @@ class Custom:
                 return list(split_exactly(made, document.text, where))
             return list(made.split_text(document.text))
         arguments = self.arguments if not isinstance(load(self.target, "chunker.target"), type) else {}
-        return list(made(document.text, **arguments))
+        return _listed(made(document.text, **arguments), where)
+
+
+def _listed(result: Any, where: str) -> list[Any]:
+    """Return what was returned as a list; one string would be taken for a list of characters."""
+    if isinstance(result, str | bytes) or not isinstance(result, Iterable):
+        raise ChunkingError(
+            f"chunker: {where}: got one {type(result).__name__} ({str(result)[:60]!r}); allowed: a list of "
+            "(start, end) spans, or a list of strings"
+        )
+    return list(result)
 
 
 def load(target: str, key: str) -> Any:
