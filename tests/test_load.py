@@ -248,6 +248,10 @@ def test_broken_link_and_device_are_told(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"gone\.md: not a file"):
         load_documents(tmp_path)
     (tmp_path / "gone.md").unlink()
+    (tmp_path / "round.md").symlink_to(tmp_path / "round.md")
+    with pytest.raises(CorpusError, match=r"round\.md: "):
+        load_documents(tmp_path)
+    (tmp_path / "round.md").unlink()
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(CorpusError, match=r"pipe\.md: not a file"):
         load_documents(tmp_path)

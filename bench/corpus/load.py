@@ -108,7 +108,7 @@ def _distinct(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
             raise CorpusError(f"{str(path)!a}: the file name is not UTF-8 or holds control characters; rename the file")
         for key, why in (
             (f"id {doc_id.casefold()}", "have one id on some systems"),
-            (f"file {path.resolve()}", "are one file"),
+            (f"file {_real(path)}", "are one file"),
         ):
             if key in by_key:
                 raise CorpusError(
@@ -118,6 +118,14 @@ def _distinct(folder: Path, paths: Sequence[Path]) -> dict[str, Path]:
             by_key[key] = path
         found[doc_id] = path
     return found
+
+
+def _real(path: Path) -> Path:
+    """Where the links of a path lead; a link to itself leads nowhere and is told when it is read."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
 
 
 def _load_all(paths: Mapping[str, Path], meta: Mapping[str, Mapping[str, Any]], html: str) -> list[Document]:
