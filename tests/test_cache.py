@@ -175,7 +175,7 @@ def test_full_disk_is_one_line_and_leaves_the_cache_whole(cache: VectorCache) ->
 def test_file_that_is_no_cache_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "vectors.sqlite"
     path.write_bytes(b"not a database at all " * 500)
-    with pytest.raises(StoreError, match=r"vectors.sqlite: file is not a database; delete the file"):
+    with pytest.raises(StoreError, match=r"vectors.sqlite: file is not a database; set sweep.cache to another file"):
         VectorCache(path)
 
 

@@ -96,7 +96,9 @@ class VectorCache:
 def _remedy(message: str) -> str:
     if "full" in message:
         return "free some space and run the same command again, nothing that was kept is lost"
-    if "malformed" in message or "not a database" in message:
+    if "not a database" in message:
+        return "set sweep.cache to another file, or delete this one if it was the cache: it is filled again"
+    if "malformed" in message:
         return "delete the file, it is filled again"
     return "set sweep.cache to a file that can be written"
 
