@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +57,7 @@ class Scoring:
             )
         if self.rules not in ("standard", "chroma"):
             raise ConfigError(f"scoring.rules: got {self.rules!r}; {near(self.rules, ['standard', 'chroma'])}")
-        if self.relevance < 0:
+        if not 0 <= self.relevance < float("inf"):
             raise ConfigError(f"scoring.relevance: got {self.relevance}; allowed: 0 or more")
 
     @property
@@ -78,6 +79,8 @@ class AnswerSettings:
     order: str = "rank"
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"all|stratified:0*[1-9][0-9]*", self.questions):
+            raise ConfigError(f"answers.questions: got {self.questions!r}; allowed: all, or stratified:N with N from 1")
         if self.order not in ORDERS:
             raise ConfigError(f"answers.order: got {self.order!r}; {near(self.order, ORDERS)}")
 
@@ -183,6 +186,8 @@ def point_config(config: DictConfig) -> PointConfig:
             raise ConfigError(f"{key}: no such setting; {near(key, allowed)}")
     groups = {name: build(_group(config, name), name) for name in GROUPS}
     plain = {name: _scalar(config, name, kind) for name, kind in (("tokenizer", str), ("seed", int))}
+    if plain["seed"] < 0:
+        raise ConfigError(f"seed: got {plain['seed']}; allowed: 0 or more")
     return PointConfig(
         sweep=typed(SweepSettings, _resolved(config.sweep, "sweep"), "sweep"),
         scoring=typed(Scoring, _resolved(config.scoring, "scoring"), "scoring"),
@@ -208,6 +213,8 @@ def _scalar(config: DictConfig, name: str, kind: type) -> Any:
 
 
 def _resolved(node: Any, where: str) -> dict[str, Any]:
+    if not OmegaConf.is_dict(node):
+        raise ConfigError(f"{where}: got {node!r}; allowed: a mapping of settings, as {where}.key=value")
     try:
         plain = OmegaConf.to_container(node, resolve=True)
     except InterpolationKeyError as error:

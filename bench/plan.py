@@ -21,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.config import PointConfig, point_config
 from bench.errors import ConfigError, near
 from bench.paths import conf_dir
+from bench.points import shorten
 
 ONE_PER_SWEEP = ("corpus", "tokenizer", "seed", "scoring", "sweep", "experiment")
 
@@ -48,8 +49,10 @@ def plan_sweep(overrides: Sequence[str]) -> Plan:
     first = points[0]
     digest = hashlib.sha256("\n".join(sorted(merged)).encode()).hexdigest()[:8]
     name = first.sweep.name or f"sweep-{digest}"
-    if not re.fullmatch(r"[\w.-]+", name):
-        raise ConfigError(f"sweep.name: got {name!r}; allowed: letters, digits, '.', '_' and '-'")
+    if not re.fullmatch(r"[\w-][\w.-]{0,99}", name):
+        raise ConfigError(
+            f"sweep.name: got {shorten(name)!r}; allowed: up to 100 letters, digits, '.', '_' and '-', no '.' first"
+        )
     named = [replace(point, sweep=replace(point.sweep, name=name)) for point in points]
     return Plan([*merged, f"sweep.name={name}"], named, name)
 
@@ -80,7 +83,10 @@ def _batches(overrides: list[str]) -> list[list[str]]:
             )
     own = [one for one in _parse(overrides) if not _key(one).startswith("hydra.")]
     hydra = [text for text in overrides if text.lstrip("+~").startswith("hydra.")]
-    batches = BasicSweeper.split_arguments(own, max_batch_size=None)[0]
+    try:
+        batches = BasicSweeper.split_arguments(own, max_batch_size=None)[0]
+    except HydraException as error:
+        raise ConfigError(f"command line: {_short(error)}; name the values: key=a,b or key=range(1,4)") from error
     unique = list(dict.fromkeys(tuple(batch) for batch in batches))
     return [[*batch, *hydra] for batch in unique]
 
@@ -108,7 +114,7 @@ def _parse(overrides: list[str]) -> list[Any]:
 def _compose(overrides: list[str], *, hydra: bool = False) -> Any:
     try:
         return compose("config", overrides=overrides, return_hydra_config=hydra)
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:  # ValueError: a group that is set to null
         raise ConfigError(_explain(str(error), overrides)) from error
 
 
@@ -121,6 +127,9 @@ def _explain(message: str, overrides: list[str]) -> str:
     key = re.search(r"Could not override '([^']+)'", message)
     if key:
         return f"{key[1]}: no such setting; {_near_keys(key[1], overrides)}"
+    if "Config group override must be" in message:
+        text = next((text for text in overrides if "." not in text.partition("=")[0] and text.endswith("=null")), "")
+        return f"{text or 'command line'}: names no file of its group; leave it out, or name one"
     return _short(message)
 
 
@@ -149,7 +158,7 @@ def _key(override: Any) -> str:
 
 
 def _short(error: object) -> str:
-    return str(error).strip().splitlines()[0]
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def config_overrides(path: Path, folder: Path) -> list[str]:

@@ -66,6 +66,18 @@ class Session:
         """
         return self._loaded(point.embedder)
 
+    def check(self, point: PointConfig) -> None:
+        """Find the models and tokenizers that the point names.
+
+        Raises:
+            ModelError: one is not there.
+            ConfigError: one has a name that nothing has.
+        """
+        self.embedder(point)
+        get_tokenizer(getattr(point.chunker, "tokenizer", point.tokenizer))
+        if point.names["generator"] != "none":
+            self.named_embedder(point.answers.embedder)
+
     def _loaded(self, config: Any) -> CachedEmbedder:
         key = to_json(as_plain(config))
         if key not in self.embedders:

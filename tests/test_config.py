@@ -101,6 +101,8 @@ def test_a_wrong_node_names_the_key(node: dict[str, object], message: str) -> No
         ({"headline_tokens": 5}, "scoring.headline_tokens"),
         ({"rules": "chrom"}, "did you mean 'chroma'"),
         ({"relevance": -1.0}, "scoring.relevance"),
+        ({"relevance": float("nan")}, "scoring.relevance"),
+        ({"relevance": float("inf")}, "scoring.relevance"),
     ],
 )
 def test_wrong_scoring_names_the_key(values: dict[str, object], message: str) -> None:
@@ -117,3 +119,28 @@ def test_overlap_as_large_as_the_size_is_refused_before_any_point_runs(shared: P
     with pytest.raises(ConfigError, match=r"overlap.*8.*4.*1 more of the 4 points|overlap.*8.*4"):
         plan_sweep(["chunker.size=4,16", "chunker.overlap=0,8"])
     assert Recursive(size=5, overlap=4).overlap == 4
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("chunker=null", "chunker=null: names no file"),
+        ("experiment=null", "experiment=null: names no file"),
+        ("=1", "command line"),
+        ("scoring=null", "scoring: got None"),
+        ("answers=3", "answers: got 3"),
+        ("sweep=null", "sweep: got None"),
+        ("chunker.size=glob(*)", "command line"),
+        ("chunker.size=interval(1,3)", "command line: .*name the values"),
+        ("answers.questions=stratified:0", "answers.questions: got 'stratified:0'"),
+        ("answers.questions=some", "answers.questions: got 'some'"),
+        ("seed=-1", "seed: got -1"),
+        ("sweep.name=..", "sweep.name: got '..'"),
+        ("sweep.name=.hidden", "sweep.name"),
+        (f"sweep.name={'x' * 300}", "sweep.name"),
+    ],
+)
+def test_what_no_sweep_can_run_on_is_one_line(setting: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        plan_sweep([setting])
+    assert "\n" not in str(caught.value)
