@@ -32,26 +32,48 @@ VERBS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0 good, 2 the user's to mend, 3 some points failed, 130 interrupted."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(arguments[0] if arguments else "")
-    options = parser.parse_args(arguments)
+    verb = arguments[0] if arguments else ""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     try:
+        options = _parser(verb).parse_args(arguments)
         code: int = options.run(options)
         return code
-    except BenchError as error:
-        if options.debug:
-            raise
-        print(f"bench {options.verb}: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
-        print(
-            f"\nbench {options.verb}: interrupted; what was finished is kept, run the same command to go on",
-            file=sys.stderr,
-        )
-        return 130
+        return _interrupted(verb)
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # rich ends the program where nobody reads its table
+            return 0
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        if _is_interrupt(error):
+            return _interrupted(verb)
+        if "--debug" in arguments:
+            raise
+        known = f"{error}" if isinstance(error, BenchError) else _unforeseen(error)
+        print(f"bench {verb}: {known}".encode(errors="backslashreplace").decode(), file=sys.stderr)
+        return 2
+
+
+def _interrupted(verb: str) -> int:
+    print(f"\nbench {verb}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
+    return 130
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """True where a library turned an interrupt that came in its midst into an error of its own."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _unforeseen(error: Exception) -> str:
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"not foreseen: {told[:300]}; the same command with --debug shows where: please report it"
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:

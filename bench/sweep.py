@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -112,7 +113,7 @@ def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session)
     if not missing:
         return False
     for point in missing:
-        session.embedder(point)  # a model that is not there is said before any point runs
+        session.check(point)  # a model that is not there is said before any point runs
     with progress(len(plan.points)) as bar:
         process = _Process(session, bar)
         RUNNING.append(process)
@@ -130,6 +131,7 @@ def _run_missing(plan: Plan, sweep: Sweep, ids: Sequence[str], session: Session)
 def _launch(overrides: Sequence[str]) -> None:
     import hydra
 
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # else an interrupt while it composes ends in its own report and exit code
     argv, sys.argv = sys.argv, ["bench", "--multirun", *overrides]
     try:
         hydra.main(config_path=str(conf_dir()), config_name="config", version_base="1.3")(task)()

@@ -61,3 +61,33 @@ def test_a_closed_pipe_is_no_crash() -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=CHECKOUT, check=False)
     assert "Traceback" not in done.stderr
     assert "recursive 32/0 minilm" in done.stdout
+
+
+def test_an_interrupt_that_a_library_swallowed_is_still_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_: object) -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise ValueError("an error of the library's own")  # noqa: B904 (as libraries do)
+
+    monkeypatch.setattr("bench.doctor.run", run)
+    assert main(["doctor"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_an_error_that_nobody_foresaw_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_: object) -> int:
+        raise ValueError("one\ntwo \ud800")
+
+    monkeypatch.setattr("bench.doctor.run", run)
+    assert main(["doctor"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "ValueError: one two" in told
+    assert "--debug" in told
+    with pytest.raises(ValueError, match="one"):
+        main(["doctor", "--debug"])
