@@ -51,7 +51,7 @@ def execute(point: PointConfig, session: Session, sweep: Sweep) -> None:
         raise
     except BenchError as error:
         sweep.write_point(failed(point, name, " ".join(str(error).split()), ""))
-    except Exception as error:  # whatever a chunker of the user's own raises
+    except (Exception, SystemExit) as error:  # whatever a chunker of the user's own raises
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         sweep.write_point(failed(point, name, reason, traceback.format_exc()))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -75,6 +76,8 @@ def _with_experiment(overrides: list[str]) -> list[str]:
 
 
 def _batches(overrides: list[str]) -> list[list[str]]:
+    if any(_key(one) in ("hydra.job.chdir", "hydra.mode") for one in _parse(overrides)):
+        raise ConfigError("hydra.job.chdir and hydra.mode: are set by bench sweep; leave them out")
     for one in _parse(overrides):
         if one.is_sweep_override() and _key(one).split(".")[0] in ONE_PER_SWEEP:
             raise ConfigError(
@@ -123,6 +126,8 @@ def _explain(message: str, overrides: list[str]) -> str:
     option = re.search(r"Could not find '([\w-]+)/([^']+)'", message)
     if option:
         group, name = option.groups()
+        if group == "hydra":
+            return f"hydra/{name}: is not installed; install the package that brings it (pip install hydra-…-launcher)"
         return f"{group}: got {name!r}; {near(name, [p.stem for p in (conf_dir() / group).glob('*.yaml')])}"
     key = re.search(r"Could not override '([^']+)'", message)
     if key:
@@ -172,6 +177,12 @@ def config_overrides(path: Path, folder: Path) -> list[str]:
         raise ConfigError(f"--config: {path} is not a file")
     target = folder / "experiment"
     target.mkdir(parents=True, exist_ok=True)
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--config: {path} is not YAML ({' '.join(str(error).split())})") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"--config: {path} holds no settings; give a file as bench decide writes it")
     (target / "from_file.yaml").write_text(f"# @package _global_\n{text}", encoding="utf-8")
     return [f"hydra.searchpath=[file://{folder}]", "experiment=from_file"]

@@ -92,6 +92,7 @@ def cost_of(index_bytes: int, now: Usage, before: Usage, found: Mapping[str, Any
 
 
 def failed(point: PointConfig, name: str, reason: str, trace: str) -> PointRecord:
+    reason = reason.encode("utf-8", "backslashreplace").decode()
     made = provenance() | ({"traceback": trace} if trace else {})
     return PointRecord(
         name, label(point), "failed", axes(point), plain_config(point), made, {}, {}, {}, {}, reason=reason

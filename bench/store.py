@@ -74,7 +74,9 @@ def read_json(path: Path) -> Any:
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
-        raise StoreError(f"{path}: is not JSON ({error}); delete it and run the sweep again") from error
+        raise StoreError(
+            f"{path}: is not JSON ({error}); if bench wrote it, delete it and run the sweep again"
+        ) from error
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -206,7 +208,12 @@ class Sweep:
 
     def questions(self, record: PointRecord) -> list[dict[str, Any]]:
         """Per-question rows of a point (of the point it duplicates, where it does)."""
-        return read_json_lines(self.point_dir(record.duplicate_of or record.point_id) / "questions.jsonl")
+        path = self.point_dir(record.duplicate_of or record.point_id) / "questions.jsonl"
+        rows, has_header = read_json_lines(path), (self.folder / "sweep.json").is_file()
+        asked = self.header()["corpus"].get("questions") if has_header else None
+        if asked is not None and len(rows) != asked:
+            raise StoreError(f"{path}: has {len(rows)} of {asked} questions; delete the point's folder and run again")
+        return rows
 
     def write_inputs(self, documents: Iterable[Document], golden: Iterable[Mapping[str, Any]]) -> None:
         """Keep what the sweep ran on, so that reports need nothing else."""

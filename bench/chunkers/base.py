@@ -12,6 +12,7 @@ from bench.replies import Chat
 from bench.tokenize import Tokenizer
 from bench.types import Chunk, Document, Floats
 
+MAX_SIZE = 1_000_000_000
 UNITS = ("tokens", "characters")
 
 
@@ -63,8 +64,10 @@ class Sized:
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise ConfigError(f"chunker.unit: got {self.unit!r}; {near(str(self.unit), UNITS)}")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ConfigError(f"chunker.size: got {self.size!r}; allowed: a whole number of {self.unit} from 1")
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 1 <= self.size <= MAX_SIZE:
+            raise ConfigError(
+                f"chunker.size: got {self.size!r}; allowed: a whole number of {self.unit} from 1 to {MAX_SIZE:,}"
+            )
         overlap = self.overlap
         allowed = f"allowed: 0, a share of the size below 1 (0.15), or a whole number of {self.unit} below the size"
         if isinstance(overlap, bool) or not isinstance(overlap, int | float) or not math.isfinite(overlap):
