@@ -136,10 +136,15 @@ def test_the_server_ends_with_the_process_that_started_it(how: signal.Signals) -
         pytest.fail("the server outlived its parent")
 
 
-def test_a_file_that_is_no_model_is_refused_with_the_servers_words(tmp_path: Path) -> None:
+def test_a_file_that_is_no_model_is_refused_with_the_servers_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(b"not a model")
     with pytest.raises(ModelError, match=r"did not start with bad\.gguf"):
         LocalServer(bad).start()
+    monkeypatch.setenv("BENCH_MODELS", str(tmp_path))
+    with pytest.raises(ModelError, match="make models"):
+        require_model("qwen")
     with pytest.raises(ModelError, match="allowed: auto, qwen, smollm2"):
-        require_model("qwen" if find_model("qwen") is None else "nothing-like-it.gguf")
+        require_model("nothing-like-it.gguf")
