@@ -20,6 +20,9 @@ MAX_DECIDED = 40_000
 Row = dict[str, Any]
 Made = TypeVar("Made")
 
+KEPT_POINTS = 32
+"""Sweeps of at most so many points are held in memory, larger ones are read point by point."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -96,13 +99,16 @@ class SweepData:
         return str(self.header["name"])
 
     def rows_of(self, index: int) -> list[Row]:
-        """Per-question rows of one point, read from its file."""
+        """Per-question rows of one point, read from its file; kept where the sweep is small."""
+        return self.rows[index] if len(self.points) <= KEPT_POINTS else self._read(index)
+
+    def _read(self, index: int) -> list[Row]:
         return Sweep(self.folder).questions(self.points[index])
 
     @cached_property
     def rows(self) -> tuple[list[Row], ...]:
         """Per-question rows of all points at once: for small sweeps; large ones are walked with ``rows_of``."""
-        return tuple(self.rows_of(index) for index in range(len(self.points)))
+        return tuple(self._read(index) for index in range(len(self.points)))
 
     @cached_property
     def table(self) -> Table:
