@@ -60,6 +60,9 @@ def bundled(folder: Path) -> None:
     print(
         f"  forward passes are {100 * forward / cold.cpu_s:.0f} % of the CPU time; peak memory {cold.peak_mib:.0f} MiB"
     )
+    steps = [r.timings_s for r in Sweep(folder / "results" / "quickstart").records() if r.duplicate_of is None]
+    embed, answer = (sum(step.get(name, 0.0) for step in steps) for name in ("embed", "answer"))
+    print(f"  embedding took {embed:.0f} s, answering and judging {answer:.0f} s")
     print(f"quickstart, again: {again.wall_s:.1f} s, {again.cpu_s:.1f} s CPU")
 
 
@@ -87,6 +90,8 @@ def large(folder: Path) -> None:
         f"1.4 million characters, 472 questions, static model: {run.wall_s:.0f} s, peak memory {run.peak_mib:.0f} MiB"
     )
     for record in Sweep(folder / "results" / "large").records():
+        if record.duplicate_of:
+            continue
         steps = record.timings_s
         own = steps["chunk"] + steps["score"]
         print(f"  {record.label:<28} chunk {steps['chunk']:.2f} s + score {steps['score']:.2f} s = {own:.2f} s")
