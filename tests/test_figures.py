@@ -233,3 +233,16 @@ def test_an_unknown_kind_is_refused_in_python(tmp_path: Path) -> None:
     data = sweep(tmp_path / "sweep", ordinary())
     with pytest.raises(ConfigError, match="did you mean 'budget'"):
         write_figure(data, "buget", tmp_path / "x")
+
+
+def test_labels_in_figures_leave_out_what_all_points_share() -> None:
+    from types import SimpleNamespace
+    from typing import cast
+
+    def short(*labels: str) -> list[str]:
+        data = SimpleNamespace(points=[SimpleNamespace(label=label) for label in labels])
+        return cast(list[str], SweepData.short_labels.func(data))  # type: ignore[attr-defined]
+
+    assert short("recursive 64/0 minilm", "markdown 128/0 minilm") == ["recursive 64/0", "markdown 128/0"]
+    assert short("recursive 64/0 minilm") == ["recursive 64/0 minilm"]
+    assert short("a a", "a a") == ["a a", "a a"]

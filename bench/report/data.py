@@ -106,6 +106,13 @@ class SweepData:
         return Sweep(self.folder).questions(self.points[index])
 
     @cached_property
+    def short_labels(self) -> list[str]:
+        """Labels of the points without the words that all of them share: what a figure has room for."""
+        words = [point.label.split(" ") for point in self.points]
+        shared = set.intersection(*map(set, words)) if len(words) > 1 else set()
+        return [" ".join(w for w in some if w not in shared) or " ".join(some) for some in words]
+
+    @cached_property
     def rows(self) -> tuple[list[Row], ...]:
         """Per-question rows of all points at once: for small sweeps; large ones are walked with ``rows_of``."""
         return tuple(self._read(index) for index in range(len(self.points)))

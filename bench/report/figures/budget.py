@@ -52,7 +52,7 @@ def _draw_line(
     low, high = [it.low for _, it in known], [it.high for _, it in known]
     axes.fill_between(x, low, high, color=style["color"], alpha=0.08, linewidth=0)
     mark = data.marks.named(index).partition(",")[0]
-    name = shorten(data.points[index].label, 34) + (f" ({mark})" if mark in ("chosen", "baseline") else "")
+    name = shorten(data.short_labels[index], 34) + (f" ({mark})" if mark in ("chosen", "baseline") else "")
     return [(known[-1][1].mean, name, text_colour(number))]
 
 

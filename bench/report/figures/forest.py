@@ -78,13 +78,13 @@ def draw_forest(axes: Axes, data: SweepData) -> None:
     axes.set_yticks(range(len(shown)), names, fontsize=8.5)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.axvline(0, color="#333333", linewidth=1)
-    axes.set(xlabel=f"difference in evidence recall, points, from {shorten(data.points[reference].label, 40)}")
+    axes.set(xlabel=f"difference in evidence recall, points, from {shorten(data.short_labels[reference], 40)}")
     axes.grid(visible=False, axis="y")
 
 
 def _name(data: SweepData, one: Difference) -> str:
     mark = data.marks.named(one.point).partition(",")[0]
-    return shorten(data.points[one.point].label, 38) + (f" ({mark})" if mark in ("chosen", "baseline") else "")
+    return shorten(data.short_labels[one.point], 38) + (f" ({mark})" if mark in ("chosen", "baseline") else "")
 
 
 def _shown(found: list[Difference], data: SweepData) -> list[Difference]:

@@ -63,7 +63,7 @@ def draw_matrix(axes: Axes, data: SweepData) -> None:
         for column in range(size):
             if row != column:
                 _write_cell(axes, row, column, float(real[row, column]), float(pairs.difference[row, column]))
-    names = [shorten(data.points[i].label, 30) for i in pairs.points[:size]]
+    names = [shorten(data.short_labels[i], 30) for i in pairs.points[:size]]
     axes.set_yticks(range(size), [f"{n}  {name}" for n, name in enumerate(names, 1)], fontsize=8)
     axes.set_xticks(range(size), [str(n) for n in range(1, size + 1)], fontsize=8)
     axes.xaxis.tick_top()

@@ -123,7 +123,7 @@ def tradeoff_figure(data: SweepData) -> Figure:
     fronts = [draw_tradeoff(axes, data, panel) for axes, panel in zip(all_axes, shown, strict=False)]
     listed = numbered(data, [i for front in fronts for i in front])
     handles, labels = all_axes[0].get_legend_handles_labels()
-    names = [f"{n}  {shorten(data.points[i].label, 34)}" for n, i in enumerate(listed, 1)]
+    names = [f"{n}  {shorten(data.short_labels[i], 34)}" for n, i in enumerate(listed, 1)]
     _legend(figure, handles, labels, names)
     note(all_axes[0], caption(data, "Line: settings that no other beats on both. Bars: 95 % bootstrap by document."))
     figure.draw_without_rendering()
