@@ -246,3 +246,15 @@ def test_labels_in_figures_leave_out_what_all_points_share() -> None:
     assert short("recursive 64/0 minilm", "markdown 128/0 minilm") == ["recursive 64/0", "markdown 128/0"]
     assert short("recursive 64/0 minilm") == ["recursive 64/0 minilm"]
     assert short("a a", "a a") == ["a a", "a a"]
+
+
+def test_cost_shows_tokens_where_no_point_was_timed() -> None:
+    from types import SimpleNamespace
+    from typing import cast
+
+    from bench.report.figures.quality import cost_of
+
+    point = SimpleNamespace(cost={"index_bytes": 2_000_000, "embedding_s": None, "embedding_tokens": 48_244})
+    data = cast(SweepData, SimpleNamespace(points=[point]))
+    assert cost_of(data, 0, "seconds") is None
+    assert (cost_of(data, 0, "tokens"), cost_of(data, 0, "index")) == (48_244.0, 2.0)

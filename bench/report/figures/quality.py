@@ -18,7 +18,9 @@ COSTS = {
     "context": "context tokens at k = 5",
     "index": "index, MB",
     "seconds": "seconds to embed the corpus",
+    "tokens": "tokens to embed the corpus",
 }
+FIELDS = {"index": "index_bytes", "seconds": "embedding_s", "tokens": "embedding_tokens"}
 
 
 def cost_of(data: SweepData, index: int, cost: str) -> float | None:
@@ -26,7 +28,7 @@ def cost_of(data: SweepData, index: int, cost: str) -> float | None:
     point = data.points[index]
     if cost == "context":
         return point.mean("context_tokens@k=5")
-    value = point.cost.get("index_bytes" if cost == "index" else "embedding_s")
+    value = point.cost.get(FIELDS[cost])
     return None if value is None else float(value) / (1e6 if cost == "index" else 1.0)
 
 
@@ -64,7 +66,7 @@ def _log_scale(axes: Axes, values: Sequence[float | None]) -> None:
 
 
 def draw_cost(axes: Axes, data: SweepData, cost: str = "context") -> None:
-    """Draw recall against one cost: "context" (recall at k = 5), "index" or "seconds" (recall at the budget)."""
+    """Draw recall against one cost: "context" (recall at k = 5), "index", "seconds" or "tokens" (at the budget)."""
     measure = "span_recall@k=5" if cost == "context" else data.headline
     values = [cost_of(data, i, cost) for i in range(len(data.points))]
     where = "k = 5" if cost == "context" else f"{data.budget_tokens:,} tokens"
@@ -74,12 +76,14 @@ def draw_cost(axes: Axes, data: SweepData, cost: str = "context") -> None:
 
 
 def cost_figure(data: SweepData) -> Figure:
-    """Recall beside context tokens, index size and embedding time."""
+    """Recall beside context tokens, index size and embedding time (tokens, where vectors came from the cache)."""
     from matplotlib.figure import Figure
 
+    timed = all(cost_of(data, i, "seconds") is not None for i in range(len(data.points)))
+    shown = ("context", "index", "seconds" if timed else "tokens")
     figure = Figure(figsize=(11.5, 4.4), layout="constrained")
-    all_axes = figure.subplots(1, len(COSTS))
-    for axes, cost in zip(all_axes, COSTS, strict=True):
+    all_axes = figure.subplots(1, len(shown))
+    for axes, cost in zip(all_axes, shown, strict=True):
         draw_cost(axes, data, cost)
     handles, labels = all_axes[0].get_legend_handles_labels()
     if handles:
@@ -112,7 +116,7 @@ def draw_faithfulness(axes: Axes, data: SweepData) -> None:
         axes.set(xlabel=label, ylabel="faithfulness")
         _log_scale(axes, values)
         low, high = axes.get_ylim()
-        axes.set_ylim(min(low, 0.9), min(high, 1.02))
+        axes.set_ylim(min(low, 0.9), 1.02 if high >= 1 else high)
 
 
 def _context_axis(data: SweepData) -> tuple[list[float | None], str]:
