@@ -13,7 +13,7 @@ import bench
 
 PACKAGE = Path(bench.__file__).parent
 BASE = {"bench", "bench.errors", "bench.types", "bench.spans", "bench.paths", "bench.tokenize", "bench.layout"}
-BASE |= {"bench.context", "bench.sentences", "bench.provenance", "bench.replies", "bench.prompts"}
+BASE |= {"bench.context", "bench.sentences", "bench.provenance", "bench.replies", "bench.prompts", "bench.devices"}
 SIBLINGS = (
     "corpus",
     "chunkers",

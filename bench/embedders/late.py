@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.devices import kind_of
 from bench.embedders.base import Kind, clean, unit
 from bench.embedders.card import Card, read_card, resolve
 from bench.embedders.fingerprint import fingerprint
@@ -38,7 +39,7 @@ class Late:
             farther from the edge.
         precision: see ``Transformer``.
         batch_tokens: tokens of one forward pass of texts on their own; windows go one by one.
-        device: "cpu", "cuda", "mps".
+        device: "cpu", "cuda" (or "cuda:1"), "mps".
     """
 
     model: str = "minilm"
@@ -156,7 +157,7 @@ class LoadedLate:
         for low, high, keep, end in windows(len(ids), self._room, config.overlap_tokens):
             row = torch.tensor([[*self._before, *ids[low:high], *self._after]], device=config.device)
             features = {"input_ids": row, "attention_mask": torch.ones_like(row)}
-            with torch.inference_mode(), torch.autocast(config.device, dtype=torch.bfloat16, enabled=bf16):
+            with torch.inference_mode(), torch.autocast(kind_of(config.device), dtype=torch.bfloat16, enabled=bf16):
                 out = transformer(features)["token_embeddings"][0]
             states[keep:end] = out[before + keep - low : before + end - low].float().cpu().numpy()
         return states

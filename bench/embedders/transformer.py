@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.devices import check_device, kind_of
 from bench.embedders.base import Kind, clean, unit
 from bench.embedders.card import Card, read_card, read_weights, resolve
 from bench.embedders.cpu import bf16_support
@@ -35,7 +36,7 @@ class Transformer:
             has AVX512_BF16 or AMX (cosine to fp32 at least .9999); "auto" is bf16 there and fp32 elsewhere.
         max_tokens: longest input, special tokens counted; None: the model's own.
         batch_tokens: tokens of one forward pass, padding counted.
-        device: "cpu", "cuda", "mps".
+        device: "cpu", "cuda" (or "cuda:1"), "mps".
     """
 
     model: str = "minilm"
@@ -55,6 +56,7 @@ class Transformer:
             raise ConfigError(f"embedder.max_tokens: got {self.max_tokens}; allowed: at least 8, or null (its own)")
         if self.batch_tokens < 1:
             raise ConfigError(f"embedder.batch_tokens: got {self.batch_tokens}; allowed: at least 1")
+        check_device(self.device, "embedder.device")
 
     def load(self) -> LoadedTransformer:
         """Find the model and read its card; the weights are read when the first text is embedded.
@@ -127,7 +129,7 @@ class LoadedTransformer:
         import torch
 
         try:
-            with torch.autocast(self._config.device, dtype=torch.bfloat16, enabled=self._config.bf16):
+            with torch.autocast(kind_of(self._config.device), dtype=torch.bfloat16, enabled=self._config.bf16):
                 vectors = model.encode(texts, prompt=prompt, batch_size=len(texts), show_progress_bar=False)
         except RuntimeError as error:
             reason = str(error).splitlines()[0]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.devices import check_device
 from bench.errors import ConfigError, ModelError
 from bench.judges.base import PARTS, Check, Found, Tools, check_parts, holders
 from bench.judges.features import Embed
@@ -43,6 +44,7 @@ class CrossEncoder:
         if not 0 < self.supported < 1:
             raise ConfigError(f"judge.supported: got {self.supported}; allowed: between 0 and 1")
         check_parts(self.parts or PARTS, "judge")
+        check_device(self.device, "judge.device")
 
     def judge(self, cases: Sequence[Case], tools: Tools) -> list[Judgement]:
         """Return one judgement a case.

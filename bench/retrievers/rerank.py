@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.devices import check_device
 from bench.embedders.fingerprint import fingerprint, model_files
 from bench.errors import ConfigError, ModelError
 from bench.retrieve import Retrieval, ranking
@@ -31,7 +32,7 @@ class Rerank(Stage):
         candidates: how many hits of ``base`` are read; its further hits follow behind.
         batch: pairs of one forward pass.
         max_tokens: longest pair; null: the model's own limit. The rest of a chunk is not read.
-        device: "cpu", "cuda", "mps".
+        device: "cpu", "cuda" (or "cuda:1"), "mps".
     """
 
     model: str
@@ -48,6 +49,7 @@ class Rerank(Stage):
         at_least("batch", self.batch, 1)
         if self.max_tokens is not None:
             at_least("max_tokens", self.max_tokens, 8)
+        check_device(self.device, "retriever.device")
 
     @property
     def fingerprint(self) -> str:
