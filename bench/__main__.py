@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 from bench import __version__
+from bench.arguments import Parser
 from bench.errors import BenchError
 
 VERBS = {
@@ -53,12 +53,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--debug" in arguments:
             raise
         known = f"{error}" if isinstance(error, BenchError) else _unforeseen(error)
-        print(f"bench {verb}: {known}".encode(errors="backslashreplace").decode(), file=sys.stderr)
+        print(f"{_name(verb)}: {known}".encode(errors="backslashreplace").decode(), file=sys.stderr)
         return 2
 
 
+def _name(verb: str) -> str:
+    return f"bench {verb}" if verb in VERBS else "bench"
+
+
 def _interrupted(verb: str) -> int:
-    print(f"\nbench {verb}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
+    print(f"\n{_name(verb)}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
     return 130
 
 
@@ -76,8 +80,8 @@ def _unforeseen(error: Exception) -> str:
     return f"not foreseen: {told[:300]}; the same command with --debug shows where: please report it"
 
 
-def _parser(chosen: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bench", description=(sys.modules["bench"].__doc__ or "").strip())
+def _parser(chosen: str) -> Parser:
+    parser = Parser(prog="bench", description=(sys.modules["bench"].__doc__ or "").strip())
     parser.add_argument("--version", action="version", version=f"bench {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, (module, text) in VERBS.items():

@@ -29,10 +29,9 @@ STOPPED = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of ``bench answer``. Settings follow the folder: argparse takes them in one piece."""
-    parser.usage = "bench answer SWEEP [KEY=VALUE ...] [--points P] [--questions Q] [--embedder E] [--dry-run]"
+    """Declare the arguments of ``bench answer``."""
     parser.add_argument("sweep", type=Path, help="folder that bench sweep wrote")
-    parser.add_argument("settings", nargs="*", help="generator=NAME judge=NAME generator.key=value judge.key=value")
+    parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="of generator and judge, as for bench sweep")
     parser.add_argument("--points", default="top:5", help="front, top:N, all, or ids with commas between")
     parser.add_argument("--questions", default="all", help="all, or stratified:N: the same sample at every point")
     parser.add_argument("--embedder", default="minilm", help="embedder for similarity, or none")
@@ -196,8 +195,8 @@ def _front(ranked: Sequence[PointRecord], headline: str) -> list[PointRecord]:
 
 def _hits(rows: Sequence[Sequence[Any]]) -> list[Hit]:
     return [
-        Hit(index, float(score), None if doc_id is None or low is None else Span(doc_id, low, high))
-        for index, (doc_id, _, _, score, low, high) in enumerate(rows)
+        Hit(index, float(score), None if doc_id is None or low is None else Span(doc_id, low, high), *header)
+        for index, (doc_id, _, _, score, low, high, *header) in enumerate(rows)
     ]
 
 

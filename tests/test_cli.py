@@ -44,9 +44,30 @@ def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str
 
 def test_an_unknown_verb_is_refused_with_the_verbs_there_are() -> None:
     done = python("-m", "bench", "swep")
-    assert done.returncode == 2
-    assert "invalid choice: 'swep'" in done.stderr
-    assert "sweep" in done.stderr
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert done.stderr.startswith("bench: VERB: got 'swep'; allowed: answer, cut, ")
+    assert "did you mean 'sweep'?; bench --help" in done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("wrong", [["--nope"], ["a", "b", "c", "--nope=1", "d"]])
+def test_every_verb_refuses_what_it_does_not_take_in_one_line(
+    verb: str, wrong: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    action = {"golden": ["verify"], "judge": ["calibrate"]}.get(verb, [])
+    assert main([verb, *action, *wrong]) == 2
+    told = capsys.readouterr()
+    assert (told.err.count("\n"), told.out) == (1, "")
+    assert told.err.startswith(f"bench {verb}: ")
+    assert " --help shows what it takes" in told.err
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("sweep", "doctor", "serve", "report")])
+def test_every_verb_says_what_is_missing(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f": missing; bench {verb} --help shows" in told
 
 
 def test_an_error_is_one_line_unless_debugging_is_asked_for(tmp_path: Path) -> None:
