@@ -107,6 +107,7 @@ class PointConfig:
     names: dict[str, str]
 
 
+SETTINGS = tuple(one.name for one in dataclasses.fields(PointConfig) if one.name != "names")
 GROUPS = ("corpus", "chunker", "embedder", "index", "retriever", "generator", "judge")
 
 
@@ -180,10 +181,9 @@ def point_config(config: DictConfig) -> PointConfig:
     Raises:
         ConfigError: naming the key, the value received and what is allowed.
     """
-    allowed = [f.name for f in dataclasses.fields(PointConfig)]
     for key in map(str, config):
-        if key not in allowed:
-            raise ConfigError(f"{key}: no such setting; {near(key, allowed)}")
+        if key not in SETTINGS:
+            raise ConfigError(f"{key}: no such setting; {near(key, SETTINGS)}")
     groups = {name: build(_group(config, name), name) for name in GROUPS}
     plain = {name: _scalar(config, name, kind) for name, kind in (("tokenizer", str), ("seed", int))}
     if plain["seed"] < 0:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from bench.chunkers.recursive import Recursive
-from bench.config import Scoring, as_plain, build
+from bench.config import SETTINGS, Scoring, as_plain, build
 from bench.errors import ConfigError
 from bench.paths import conf_dir
 from bench.plan import plan_sweep
@@ -144,3 +144,18 @@ def test_what_no_sweep_can_run_on_is_one_line(setting: str, message: str) -> Non
     with pytest.raises(ConfigError, match=message) as caught:
         plan_sweep([setting])
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_listed_as_allowed_is_what_a_sweep_takes() -> None:
+    written = OmegaConf.load(conf_dir() / "config.yaml")
+    groups = [str(key) for one in written.defaults if isinstance(one, dict | DictConfig) for key in one]
+    own = [str(key) for key in written if key not in ("defaults", "hydra")]
+    chosen = [group for group in groups if group != "experiment" and not group.startswith("override")]
+    assert sorted(SETTINGS) == sorted([*chosen, *own])
+
+
+@pytest.mark.parametrize("setting", ["+names=x", "+gate=default", "+answrs=3"])
+def test_a_setting_that_no_sweep_takes_is_refused_with_those_that_it_does(setting: str) -> None:
+    key = setting[1:].partition("=")[0]
+    with pytest.raises(ConfigError, match=rf"^{key}: no such setting; allowed: answers, chunker, .*tokenizer"):
+        plan_sweep([setting])
