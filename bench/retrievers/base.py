@@ -30,6 +30,7 @@ BASES = {
 }
 TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "dict[str, Any]": (dict,)}
 GAP = 1e-4
+LEAST_COSINE = -1.0
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,17 @@ def share(name: str, value: float) -> None:
     """
     if not 0 <= value <= 1:
         raise ConfigError(f"retriever.{name}: got {value}; allowed: 0 to 1")
+
+
+def chunk_vectors(given: Retrieval) -> Floats:
+    """Return the vectors of the chunks, shape (chunks, dim).
+
+    Raises:
+        ConfigError: they were not handed over.
+    """
+    if given.chunk_vectors is None:
+        raise ConfigError("retriever: needs the vectors of the chunks; hand them over")
+    return given.chunk_vectors
 
 
 def top(scores: Floats, depth: int) -> Ints:

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bench.errors import ConfigError
 from bench.retrieve import Dense, Retrieval, ranking
-from bench.retrievers.base import Doubles, at_least, cosines, share, with_rest
+from bench.retrievers.base import LEAST_COSINE, Doubles, at_least, chunk_vectors, cosines, share, with_rest
 from bench.retrievers.bm25 import BM25, by_words, words_of
 from bench.types import Floats, GoldenQuestion, Ranking
-
-LEAST_COSINE = -1.0
 
 
 @dataclass(frozen=True)
@@ -79,13 +76,12 @@ class HybridWeighted(BM25):
         Raises:
             ConfigError: the vectors of the chunks were not handed over.
         """
-        if given.chunk_vectors is None:
-            raise ConfigError("retriever: needs the vectors of the chunks; hand them over")
+        vectors = chunk_vectors(given)
         rankings = []
         found = zip(both(given, self.candidates), given.questions, given.embedded(), strict=True)
         for (dense, words, lexical), question, query in found:
             ids = sorted({*_ids(dense, self.candidates), *_ids(words)})
-            by_vector = scaled(cosines(given.chunk_vectors[ids], query), LEAST_COSINE)
+            by_vector = scaled(cosines(vectors[ids], query), LEAST_COSINE)
             by_word = scaled(lexical[ids].astype(np.float64), 0.0)
             fused = self.dense_weight * by_vector + (1 - self.dense_weight) * by_word
             head = _sorted(question, dict(zip(ids, fused.tolist(), strict=True)), given)

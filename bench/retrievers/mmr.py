@@ -6,12 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bench.errors import ConfigError
 from bench.retrieve import Retrieval, ranking
-from bench.retrievers.base import Doubles, Stage, at_least, cosines, share, with_rest
+from bench.retrievers.base import LEAST_COSINE, Doubles, Stage, at_least, chunk_vectors, cosines, share, with_rest
 from bench.types import Floats, Ints, Ranking
-
-LEAST_COSINE = -1.0
 
 
 @dataclass(frozen=True)
@@ -42,13 +39,12 @@ class MMR(Stage):
         Raises:
             ConfigError: the vectors of the chunks were not handed over.
         """
-        if given.chunk_vectors is None:
-            raise ConfigError("retriever: needs the vectors of the chunks; hand them over")
+        vectors = chunk_vectors(given)
         rankings = []
         base = self.first.rank(replace(given, depth=max(given.depth, self.candidates)))
         for ranked, question, query in zip(base, given.questions, given.embedded(), strict=True):
             ids = np.sort(np.array([hit.chunk for hit in ranked.hits[: self.candidates]], dtype=np.int64))
-            order, scores = marginal_relevance(given.chunk_vectors[ids], query, self.relevance_weight)
+            order, scores = marginal_relevance(vectors[ids], query, self.relevance_weight)
             head = ranking(question, ids[order].tolist(), scores.tolist(), given.chunks)
             rankings.append(with_rest(head, ranked, given.depth))
         return rankings
