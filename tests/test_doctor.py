@@ -82,7 +82,23 @@ def test_vectors_of_the_cache_are_counted(capsys: pytest.CaptureFixture[str], tm
     assert "2 vectors" in lines(capsys.readouterr().out)["vector"]
     path.write_bytes(b"no cache" * 1000)
     assert main(["doctor", "--cache", str(path)]) == 2
-    assert "file is not a database; delete the file" in lines(capsys.readouterr().out)["vector"]
+    assert "file is not a database; name another file, or delete this one" in lines(capsys.readouterr().out)["vector"]
+    assert path.read_bytes() == b"no cache" * 1000
+
+
+def test_a_folder_is_no_cache(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["doctor", "--cache", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert told.err.endswith(f"{tmp_path} is a folder; give the file, as in {tmp_path / 'vectors.sqlite'}\n")
+
+
+def test_an_empty_file_is_a_cache_that_nothing_is_in(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The first sweep makes a cache of it."""
+    (tmp_path / "v.sqlite").touch()
+    assert main(["doctor", "--cache", str(tmp_path / "v.sqlite")]) == 0
+    assert "not there yet" in lines(capsys.readouterr().out)["vector"]
+    assert len(VectorCache(tmp_path / "v.sqlite")) == 0
 
 
 def test_load_embeds_a_sentence_with_each_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
