@@ -15,7 +15,7 @@ from bench.chunkers.base import Tools
 from bench.chunkers.deliver import delivered, folded, tokens_to_fill
 from bench.chunkers.run import Chunking, chunk_corpus
 from bench.config import PointConfig
-from bench.context import build_context, cut_to, cut_tokens
+from bench.context import build_context, cut_to, cut_tokens, headed
 from bench.embedders.counted import CountedPassages
 from bench.embedders.passages import passage_vectors
 from bench.errors import BenchError, StoreError
@@ -85,7 +85,8 @@ def run_point(point: PointConfig, session: Session, sweep: Sweep) -> None:
     with clock("retrieve"):
         found = retrieve(point.retriever, given, point.seed)
         handed = delivered(point.chunker, found.rankings, chunking.chunks, session.texts)
-        rankings = [cut_to(ranking, cuts, session.layout) for ranking in handed]
+        given_hits = headed(handed, chunking.chunks, get_tokenizer(point.tokenizer))
+        rankings = [cut_to(ranking, cuts, session.layout) for ranking in given_hits]
     with clock("score"):
         scores = score_retrieval(
             corpus.questions, chunking.chunks, rankings, session.layout, session.texts, cuts,

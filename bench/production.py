@@ -90,6 +90,8 @@ def _row(chunk: Chunk, number: int) -> dict[str, Any]:
     }
     if chunk.delivered is not None and chunk.delivered != chunk.span:
         row["context_start"], row["context_end"] = chunk.delivered.start, chunk.delivered.end
+    if chunk.header:
+        row["context_header"] = chunk.header
     return row
 
 

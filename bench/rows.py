@@ -19,6 +19,7 @@ def question_rows(
     """Return one row a question, in the golden set's order.
 
     A hit is ``[doc_id, start, end, score, delivered start, delivered end]``; None where the strategy shows no source.
+    The header that was handed over with it and its tokens follow where there is one.
     A score is a plain number, or ``{"status", "reason"}`` where there is none.
     """
     ranked = {ranking.question_id: ranking.hits for ranking in rankings}
@@ -40,7 +41,8 @@ def hit_row(hit: Hit, chunk: Chunk) -> list[Any]:
     span, delivered = chunk.span, hit.delivered
     source = [span.doc_id, span.start, span.end] if span else [None, None, None]
     handed = [delivered.start, delivered.end] if delivered else [None, None]
-    return [*source, round(float(hit.score), 6), *handed]
+    header = [hit.header, hit.header_tokens] if hit.header else []
+    return [*source, round(float(hit.score), 6), *handed, *header]
 
 
 def score_value(score: Score) -> Any:

@@ -52,12 +52,14 @@ class Chunk:
 
     ``span`` is where it was cut from (None where a strategy rewrote the text and cannot show its source: the
     span measures are then undefined). ``indexed_text`` is what is embedded. ``delivered`` is what is handed to the
-    generator; it differs from ``span`` for parent-child or sentence-window strategies.
+    generator; it differs from ``span`` for parent-child or sentence-window strategies. ``header`` is text of no span
+    that is handed over before it, and charged.
     """
 
     span: Span | None
     indexed_text: str
     delivered: Span | None
+    header: str = field(default="", kw_only=True)
 
     @classmethod
     def of(cls, document: Document, start: int, end: int) -> Chunk:
@@ -100,11 +102,16 @@ class GoldenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk: its index in the chunking, its score, and the span handed over for it."""
+    """One ranked chunk: its index in the chunking, its score, and the span handed over for it.
+
+    ``header`` stands before that span in the context and takes ``header_tokens`` of the budget.
+    """
 
     chunk: int
     score: float
     delivered: Span | None
+    header: str = ""
+    header_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

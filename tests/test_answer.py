@@ -223,6 +223,33 @@ def test_answers_added_later_are_those_of_the_sweep(made: Path, bare: Sweep) -> 
     assert all(row["generation"]["answer"]["status"] in ("answered", "declined") for row in rows)
 
 
+def test_headers_handed_over_reach_the_generator_and_are_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    documents, golden = write_corpus(tmp_path / "mine")
+    corpus = ["corpus=folder", f"corpus.documents={documents}", f"corpus.golden={golden}", "embedder=static"]
+    headed = ["chunker=contextual", "chunker.size=16", "chunker.hand_over=true,false", "scoring.headline_tokens=128"]
+    assert main(["sweep", *corpus, *headed, "answers.embedder=static", "sweep.name=headed"]) == 0
+    sweep = Sweep.open(Path("results/headed"))
+    given, plain = sorted(sweep.records(), key=lambda record: not record.axes["chunker.hand_over"])
+    assert given.duplicate_of is None
+    assert plain.duplicate_of is None
+    hits = [hit for row in sweep.questions(given) for hit in row["hits"]]
+    assert "Ferry > Fares" in {hit[6] for hit in hits if len(hit) == 8}
+    assert all(len(hit) == 6 for row in sweep.questions(plain) for hit in row["hits"])
+    before = sweep.questions(given)
+    assert main(["answer", "results/headed", "--points", "all", "--embedder", "static"]) == 0
+    after = Sweep.open(Path("results/headed")).questions(given)
+    assert [row["generation"] for row in before] == [row["generation"] for row in after]
+    for record in (given, plain):
+        for row in sweep.questions(record):
+            assert row["scores"]["context_tokens@tokens=128"] <= 128
+    assert given.estimates["span_precision@k=3"]["mean"] < plain.estimates["span_precision@k=3"]["mean"]
+    assert main(["report", "results/headed"]) == 0
+    assert main(["diagnose", "results/headed"]) == 0
+
+
 def test_the_sample_is_answered_and_the_rest_said_to_be_left_out(bare: Sweep) -> None:
     command = ["answer", "results/bare", "--points", "top:1", "--questions", "stratified:4", "--embedder", "static"]
     assert main(command) == 0

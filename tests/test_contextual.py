@@ -94,3 +94,13 @@ def test_the_base_decides_the_spans() -> None:
         cut = [chunk.span for chunk in chunk_corpus(chunker, [document], TOOLS).chunks]
         assert cut == [chunk.span for chunk in chunk_corpus(plain, [document], TOOLS).chunks]
         assert headers(plain, document)[-1][0] == ""
+
+
+def test_the_header_is_handed_over_where_it_is_wanted() -> None:
+    document = Document("d", MARKDOWN, "md", {"title": "Port guide"})
+    given = chunk_corpus(Contextual(size=30, unit="characters", hand_over=True), [document], TOOLS)
+    plain = chunk_corpus(Contextual(size=30, unit="characters"), [document], TOOLS)
+    assert [chunk.header for chunk in given.chunks][2] == "Port guide > Harbour > Fees"
+    assert {chunk.header for chunk in plain.chunks} == {""}
+    assert [(c.span, c.indexed_text) for c in given.chunks] == [(c.span, c.indexed_text) for c in plain.chunks]
+    assert given.fingerprint != plain.fingerprint

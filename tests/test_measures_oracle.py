@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.context import cut_tokens, cut_whole
+from bench.context import charged, cut_tokens, cut_whole
 from bench.layout import Layout
 from bench.measures import score_retrieval
 from bench.types import Chunk, Cuts, Document, Evidence, GoldenQuestion, Ranking, Score, Span
@@ -150,11 +150,11 @@ def test_a_token_budget_is_spent_exactly_or_the_ranking_is_spent(world: World, b
     layout, hits = world.layout, world.rankings[0].hits
     held = sum(layout.count_tokens(hit.delivered) for hit in hits if hit.delivered is not None)
     filled = cut_tokens(hits, budget, layout)
-    assert sum(map(layout.count_tokens, filled)) == min(budget, held)
-    assert filled == oracle.fill([hit.delivered for hit in hits if hit.delivered is not None], budget, world.starts)
+    assert sum(charged(hit, layout) for hit in filled) == min(budget, held)
+    assert [hit.delivered for hit in filled] == oracle.fill([hit.delivered for hit in hits if hit.delivered is not None], budget, world.starts)
     whole = cut_whole(hits, budget, layout)
-    assert sum(map(layout.count_tokens, whole)) <= budget
-    assert [hit.delivered for hit in hits[: len(whole)]] == whole
+    assert sum(charged(hit, layout) for hit in whole) <= budget
+    assert list(hits[: len(whole)]) == whole
 
 
 @settings(max_examples=100, deadline=None)

@@ -25,6 +25,7 @@ class Contextual(Sized):
         levels: most headings of the header, the nearest ones; the title stands before them.
         title: whether the document's title is part of it.
         separator: stands between its parts.
+        hand_over: whether the generator is given it, too, at the cost of its tokens.
     """
 
     rewrites: ClassVar[bool] = True
@@ -33,6 +34,7 @@ class Contextual(Sized):
     levels: int = 6
     title: bool = True
     separator: str = " > "
+    hand_over: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,4 +54,5 @@ class Contextual(Sized):
         parts = [*own, *above[max(0, len(above) - self.levels) :]]
         header = self.separator.join(part for part in parts if part)
         named = header and chunk.indexed_text.strip()
-        return replace(chunk, indexed_text=f"{header}\n\n{chunk.indexed_text}") if named else chunk
+        given = header if self.hand_over else ""
+        return replace(chunk, indexed_text=f"{header}\n\n{chunk.indexed_text}", header=given) if named else chunk

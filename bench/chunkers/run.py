@@ -104,6 +104,8 @@ def _fingerprint(chunks: Iterable[Chunk]) -> str:
     for chunk in chunks:
         for place in (chunk.span, chunk.delivered):
             digest.update(_named(place))
+        if chunk.header:
+            digest.update(repr(chunk.header).encode("utf-8", "backslashreplace"))
         text = chunk.indexed_text.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(text))
         digest.update(text)

@@ -34,6 +34,7 @@ class Overlap:
         shared: gold that was retrieved.
         unique: size of the retrieved set R.
         repeated: retrieved, counted with repetition.
+        headers: handed over above the passages, in no span.
         defined: whether there is gold.
         reason: why there is none.
     """
@@ -43,12 +44,15 @@ class Overlap:
     shared: Ints
     unique: Ints
     repeated: Ints
+    headers: Ints
     defined: Flags
     reason: str
 
     @classmethod
-    def of(cls, gold: Gold, rows: Ints, pieces: Intervals, *, tokens: bool = False) -> Overlap:
-        """Compare the gold of ``rows`` with ``pieces`` (keys, with repetition)."""
+    def of(
+        cls, gold: Gold, rows: Ints, pieces: Intervals, headers: Ints | None = None, *, tokens: bool = False
+    ) -> Overlap:
+        """Compare the gold of ``rows`` with ``pieces`` (keys, with repetition); ``headers`` is a number a question."""
         axis = gold.axis_tokens if tokens else gold.axis
         count = gold.questions
         cover = gold.cover(pieces, tokens=tokens)
@@ -58,7 +62,8 @@ class Overlap:
         size = axis.totals(counted, count)
         met = per_group(axis.lane(counted), cover.inside(counted), count)
         unique, repeated = axis.totals(cover.keys, count), axis.totals(pieces, count)
-        return cls(size, size - met, shared, unique, repeated, size > 0, NO_TOKEN if tokens else NO_GOLD)
+        above = np.zeros(count, dtype=np.int64) if headers is None else headers
+        return cls(size, size - met, shared, unique, repeated, above, size > 0, NO_TOKEN if tokens else NO_GOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,9 @@ class Cut:
         keys = gold.axis.keys(pieces.lane, pieces.placed)
         covered = gold.cover(keys).inside(gold.keys)
         rows, share = gold.best(covered)
-        chars, tokens = Overlap.of(gold, rows, keys), Overlap.of(gold, rows, keys, tokens=True)
+        headers = [per_group(pieces.lane, pieces.headers[:, unit], gold.questions) for unit in (0, 1)]
+        chars = Overlap.of(gold, rows, keys, headers[0])
+        tokens = Overlap.of(gold, rows, keys, headers[1], tokens=True)
         return cls(gold, pieces, keys, covered, rows, share, chars, tokens)
 
 
@@ -127,8 +134,8 @@ def recall(overlap: Overlap) -> Column:
 
 
 def precision(overlap: Overlap) -> Column:
-    """|G n R| / retrieved with repetition."""
-    return Column(ratio(overlap.shared, overlap.repeated), overlap.defined, overlap.reason)
+    """|G n R| / handed over: retrieved with repetition, and headers."""
+    return Column(ratio(overlap.shared, overlap.repeated + overlap.headers), overlap.defined, overlap.reason)
 
 
 def precision_unique(overlap: Overlap) -> Column:
@@ -137,8 +144,9 @@ def precision_unique(overlap: Overlap) -> Column:
 
 
 def iou(overlap: Overlap) -> Column:
-    """|G n R| / (retrieved with repetition + gold that was missed)."""
-    return Column(ratio(overlap.shared, overlap.repeated + overlap.missed), overlap.defined, overlap.reason)
+    """|G n R| / (handed over, as for precision, + gold that was missed)."""
+    given = overlap.repeated + overlap.headers
+    return Column(ratio(overlap.shared, given + overlap.missed), overlap.defined, overlap.reason)
 
 
 def evidence_hit(cut: Cut) -> Column:

@@ -38,7 +38,8 @@ def point_block(data: SweepData, index: int, documents: Sequence[str]) -> dict[s
     """What the drill-down shows of one point, question by question.
 
     ``hits[q]`` is [hits in the context, end of the last of them, chunk, score, chunk, score, …]; a chunk is its place
-    in the canonical order, or -1 - i for ``extra[i]``, [document, start, end, delivered start, delivered end].
+    in the canonical order, or -1 - i for ``extra[i]``, [document, start, end, delivered start, delivered end, header];
+    the header is left out where none was handed over.
     """
     layout, findings = layout_of(data), diagnosis_of(data).findings[index]
     places = _places(chunking_of(data, data.points[index]), documents)
@@ -71,10 +72,11 @@ def _hits(
     last = pieces[-1].rank if pieces else 0
     kept = row["hits"][: min(ranks, last + EXTRA_RANKS)]
     flat = [last, pieces[-1].end if pieces else 0]
-    for doc_id, start, end, score, low, high in kept:
-        place = places.get((doc_id, start, end)) if (low, high) == (start, end) else None
+    for doc_id, start, end, score, low, high, *header in kept:
+        plain = (low, high) == (start, end) and not header
+        place = places.get((doc_id, start, end)) if plain else None
         if place is None:
-            name = (number.get(doc_id, -1), start, end, low, high)
+            name = (number.get(doc_id, -1), start, end, low, high, *header[:1])
             place = -1 - extra.setdefault(name, len(extra))
         flat += [place, round(1000 * score)]
     return flat

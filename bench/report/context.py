@@ -64,6 +64,9 @@ def context_of(hits: Sequence[Sequence[Any]], budget: int, layout: Layout) -> li
         place = delivered(hit, layout)
         if place is None:
             continue
+        left -= header_tokens(hit)
+        if left <= 0:
+            break
         counts = layout.tokens[place.doc_id]
         tokens = int(counts[place.end] - counts[place.start])
         end = place.end if tokens <= left else advance(counts, place.start, place.end, left)
@@ -78,6 +81,11 @@ def delivered(hit: Sequence[Any], layout: Layout) -> Span | None:
     """What a hit hands over; None where its source is not known."""
     doc_id, start, end = hit[0], hit[4], hit[5]
     return Span(doc_id, start, end) if doc_id in layout.ink and start is not None else None
+
+
+def header_tokens(hit: Sequence[Any]) -> int:
+    """Budget tokens of the header that was handed over with a hit."""
+    return int(hit[7]) if len(hit) > 7 else 0
 
 
 def evidence_of(golden: Mapping[str, Any]) -> list[Alternatives]:
@@ -125,7 +133,7 @@ def without_repeats(hits: Sequence[Sequence[Any]], budget: int, layout: Layout, 
         body = " ".join(texts[place.doc_id][place.start : place.end].split())
         if body not in bodies:
             bodies.add(body)
-            left -= _new_tokens(place, seen.setdefault(place.doc_id, []), layout)
+            left -= header_tokens(hit) + _new_tokens(place, seen.setdefault(place.doc_id, []), layout)
         if left <= 0:
             return rank
     return len(hits)

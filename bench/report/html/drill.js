@@ -10,8 +10,8 @@ function rangesOf(block, flat, chunks) {
   const hits = [];
   for (let i = 2; i < flat.length; i += 2) {
     const place = flat[i];
-    const [doc, start, end, low, high] = place >= 0 ? chunks[place] : block.extra[-1 - place];
-    hits.push({ rank: i / 2, chunk: place, doc, start, end, low: low ?? start, high: high ?? end, score: flat[i + 1] / 1000 });
+    const [doc, start, end, low, high, header] = place >= 0 ? chunks[place] : block.extra[-1 - place];
+    hits.push({ rank: i / 2, chunk: place, doc, start, end, low: low ?? start, high: high ?? end, header, score: flat[i + 1] / 1000 });
   }
   const count = flat[0];
   for (const hit of hits) hit.used = hit.rank <= count;
@@ -59,7 +59,8 @@ function hitItem(core, question, block, hit, text) {
   const given = hit.used ? [[hit.low, hit.cutAt ?? hit.high]] : [];
   const borders = stop === undefined ? [] : [[stop, "embedder stops", true]];
   const body = text ? el("div", { class: "text", dir: "auto" }, drawText(text, hit.low, hit.high, gold, given, borders)) : el("p", { class: "small" }, "Its text is not in this page.");
-  return el("li", { class: hit.used ? "" : "out" }, el("details", { open: hit.rank === 1 }, summary, body));
+  const header = hit.header ? el("p", { class: "small", dir: "auto" }, `Handed over under “${hit.header}”`) : null;
+  return el("li", { class: hit.used ? "" : "out" }, el("details", { open: hit.rank === 1 }, summary, header, body));
 }
 
 function answerView(answer) {
