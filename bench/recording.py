@@ -63,11 +63,16 @@ def started(point: PointConfig, session: Session, chunking: Chunking, spent: Map
 
 
 def write_twin(record: PointRecord, session: Session, sweep: Sweep) -> bool:
-    """Write ``record`` as a duplicate if a complete point of the sweep rests on the same chunks and vectors."""
-    if not session.done and (sweep.folder / "sweep.json").is_file():
-        session.done.update(
-            (r.identity, r.point_id) for r in sweep.records() if r.status == "complete" and not r.duplicate_of
-        )
+    """Write ``record`` as a duplicate if a complete point of the sweep rests on the same chunks and vectors.
+
+    Points that other processes have completed meanwhile count. Two that compute equal points at the same moment both
+    write them, with equal scores: nothing is lost by it but the time.
+    """
+    others = sweep.records(leave_out=session.seen) if (sweep.folder / "sweep.json").is_file() else []
+    for other in (r for r in others if r.status == "complete"):
+        session.seen.add(other.point_id)
+        if not other.duplicate_of:
+            session.done.setdefault(other.identity, other.point_id)
     twin = session.done.get(record.identity)
     if twin is None or twin == record.point_id or not sweep.has(twin):
         return False

@@ -36,7 +36,8 @@ MEASURES_VERSION = "1"
 class Session:
     """What the points of one process share: the corpus, its layout, loaded models, the vector cache.
 
-    ``done`` maps what a result depends on (chunks, vectors, retrieval, scoring) to the point that has it.
+    ``done`` maps what a result depends on (chunks, vectors, retrieval, scoring) to the point that has it; ``seen`` are
+    the complete points whose records were read for that.
     """
 
     corpus: Corpus
@@ -44,6 +45,7 @@ class Session:
     cache: VectorCache
     embedders: dict[str, CachedEmbedder] = field(default_factory=dict)
     done: dict[str, str] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
     answerings: dict[str, Answering] = field(default_factory=dict)
 
     @classmethod

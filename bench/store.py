@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
-import os
-import tempfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.errors import StoreError
+from bench.files import write_bytes as write_bytes
 from bench.types import Document
 
 SCHEMA_VERSION = 1
 HEADER_KEYS = ("corpus", "created", "cuts", "headline", "headline_tokens", "name", "points", "seed", "tokenizer")
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path`` atomically: a crash leaves the old file or the new one, never a part.
-
-    Raises:
-        StoreError: the folder is not writable or the disk is full.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-    except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror or error}); free space or choose another sweep.results folder"
-        ) from error
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
@@ -194,9 +166,10 @@ class Sweep:
             raise StoreError(f"{path}: lacks {missing[0]!r}; delete it and run the sweep again")
         return PointRecord(**{name: raw[name] for name in fields if name in raw})
 
-    def records(self) -> list[PointRecord]:
-        """All points that the last run of the sweep asked for and that have a record, in its order."""
-        return [self.record(p) for p in self.header()["points"] if (self.point_dir(p) / "record.json").is_file()]
+    def records(self, leave_out: Container[str] = ()) -> list[PointRecord]:
+        """The points that the last run of the sweep asked for and that have a record, in its order."""
+        names = [name for name in self.header()["points"] if name not in leave_out]
+        return [self.record(name) for name in names if (self.point_dir(name) / "record.json").is_file()]
 
     def write_point(self, record: PointRecord, questions: Iterable[Any] = (), run: str = "") -> None:
         """Write a point's files, the record last: a point without a record never ran."""

@@ -21,6 +21,7 @@ from bench.decision.choose import Rules
 from bench.decision.options import Options
 from bench.decision.words import opening_words
 from bench.errors import BenchError, ConfigError
+from bench.files import remove_stale
 from bench.paths import conf_dir
 from bench.pipeline import execute
 from bench.plan import Plan, config_overrides, plan_sweep
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             return _list_points(plan, ids, session)
         sweep = _sweep_of(plan.points[0])
+        remove_stale(sweep.folder)
         changed = _open(sweep, plan, ids, session)
         changed |= _run_missing(plan, sweep, ids, session)
     return _finish(sweep, ids, changed)
