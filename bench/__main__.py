@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from bench import __version__
 from bench.arguments import Parser
@@ -30,40 +34,70 @@ VERBS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code: 0 good, 2 the user's to mend, 3 some points failed, 130 interrupted."""
+    """Run one verb and return the exit code: 0 good, 2 the user's to mend, 3 some points failed, 130 interrupted.
+
+    SIGTERM interrupts as Ctrl-C does, so that what was begun is put away; the exit code is 143.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     verb = arguments[0] if arguments else ""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    try:
-        options = _parser(verb).parse_args(arguments)
-        code: int = options.run(options)
-        return code
-    except KeyboardInterrupt:
-        return _interrupted(verb)
-    except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # rich ends the program where nobody reads its table
-            return 0
-        raise
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        if _is_interrupt(error):
-            return _interrupted(verb)
-        if "--debug" in arguments:
+    with noted_signals() as came:
+        try:
+            options = _parser(verb).parse_args(arguments)
+            code: int = options.run(options)
+            return _interrupted(verb, came) if came else code
+        except KeyboardInterrupt:
+            return _interrupted(verb, came)
+        except SystemExit as stop:
+            if isinstance(stop.__context__, BrokenPipeError):  # rich ends the program where nobody reads its table
+                return 0
             raise
-        known = f"{error}" if isinstance(error, BenchError) else _unforeseen(error)
-        print(f"{_name(verb)}: {known}".encode(errors="backslashreplace").decode(), file=sys.stderr)
-        return 2
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except Exception as error:
+            if came or _is_interrupt(error):
+                return _interrupted(verb, came)
+            if "--debug" in arguments:
+                raise
+            known = f"{error}" if isinstance(error, BenchError) else _unforeseen(error)
+            print(f"{_name(verb)}: {known}".encode(errors="backslashreplace").decode(), file=sys.stderr)
+            return 2
 
 
 def _name(verb: str) -> str:
     return f"bench {verb}" if verb in VERBS else "bench"
 
 
-def _interrupted(verb: str) -> int:
+@contextlib.contextmanager
+def noted_signals() -> Iterator[list[int]]:
+    """Raise KeyboardInterrupt for SIGINT and SIGTERM, and note which came: libraries turn it into errors of theirs.
+
+    A signal that the caller has ignored or handled stays so.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    if threading.current_thread() is not threading.main_thread():
+        defaults = {}
+    before = {number: signal.getsignal(number) for number, default in defaults.items()}
+    changed = [number for number, default in defaults.items() if before[number] == default]
+    for number in changed:
+        signal.signal(number, interrupt)
+    try:
+        yield came
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
+
+
+def _interrupted(verb: str, came: Sequence[int]) -> int:
     print(f"\n{_name(verb)}: interrupted; what was finished is kept, run the same command to go on", file=sys.stderr)
-    return 130
+    return 128 + (came[0] if came else signal.SIGINT)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,26 @@ def test_an_interrupt_that_a_library_swallowed_is_still_an_interrupt(
     monkeypatch.setattr("bench.doctor.run", run)
     assert main(["doctor"]) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_signal_that_a_library_hides_is_still_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int, fails: bool
+) -> None:
+    def run(_: object) -> int:
+        try:
+            signal.raise_signal(number)
+        except KeyboardInterrupt:
+            if fails:
+                raise ValueError("an error of the library's own") from None
+        return 0
+
+    monkeypatch.setattr("bench.doctor.run", run)
+    before = signal.getsignal(number)
+    assert main(["doctor"]) == code
+    assert capsys.readouterr().err.count("interrupted") == 1
+    assert signal.getsignal(number) == before
 
 
 def test_an_error_that_nobody_foresaw_is_one_line(

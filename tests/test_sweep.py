@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from typing import Any
 import pytest
 
 from bench.__main__ import main
+from bench.pipeline import execute
+from bench.plan import plan_sweep
 from bench.report.data import SweepData
+from bench.session import Session
 from bench.store import Sweep
 from tests.small import QUESTIONS, write_corpus
 
@@ -127,6 +131,23 @@ def test_equal_chunkings_are_computed_once_and_shown_as_one(
     assert capsys.readouterr().out.count("same chunks:") == 3
 
 
+def test_what_another_process_has_computed_meanwhile_is_not_computed_again(base: list[str]) -> None:
+    command = [*base, "chunker.size=8,4000,5000"]
+    assert main(command) == 0
+    points, sweep = plan_sweep(command[1:]).points, Sweep(Path("results/t"))
+    shutil.rmtree("results/t/points")
+    ours, other = Session.of(points[0]), Session.of(points[0])
+    execute(points[0], ours, sweep)
+    execute(points[1], other, sweep)
+    execute(points[1], ours, sweep)
+    execute(points[2], ours, sweep)
+    assert [sweep.record(ours.point_id(point)).duplicate_of for point in points] == [
+        None,
+        None,
+        ours.point_id(points[1]),
+    ]
+
+
 class Breaks:
     """A chunker of a user's that fails on one document."""
 
@@ -197,24 +218,51 @@ def test_results_that_cannot_be_written_are_one_line(base: list[str], capsys: py
 def start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
     arguments: list[Any] = [sys.executable, "-m", "bench", *command]
-    return subprocess.Popen(
-        arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    return subprocess.Popen(arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for_records(running: subprocess.Popen[bytes], points: Path) -> None:
+    deadline = time.monotonic() + 120
+    while len(list(points.glob("*/record.json"))) < 3 and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_sweep_says_so_in_one_line_and_goes_on(
+    base: list[str], tmp_path: Path, number: int, code: int
+) -> None:
+    command = [*base, "chunker.size=range(8,40,2)"]
+    running = start(command, tmp_path)
+    points = tmp_path / "results" / "t" / "points"
+    wait_for_records(running, points)
+    running.send_signal(number)
+    _, told = running.communicate()
+    assert running.returncode == code
+    *progress, empty, last = told.decode().splitlines()
+    assert all(line.startswith("[") for line in progress)
+    assert (empty, last) == ("", "bench sweep: interrupted; what was finished is kept, run the same command to go on")
+    kept = len(list(points.glob("*/record.json")))
+    assert 3 <= kept < 16
+    assert not list((tmp_path / "results").rglob(".*.part"))
+    assert main(command) == 0
+    assert not SweepData.read(Path("results/t")).failed
 
 
 def test_a_killed_sweep_goes_on_where_it_was(base: list[str], tmp_path: Path) -> None:
     command = [*base, "chunker.size=8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38"]
     running = start(command, tmp_path)
     points = tmp_path / "results" / "t" / "points"
-    deadline = time.monotonic() + 120
-    while len(list(points.glob("*/record.json"))) < 3 and running.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for_records(running, points)
     running.send_signal(signal.SIGKILL)
-    running.wait()
+    running.communicate()
+    left = points / ".record.json.elsewhere-1.abcdefgh.part"
+    left.touch()
+    os.utime(left, (0, 0))
     kept = {path: path.stat().st_mtime_ns for path in points.glob("*/record.json")}
     assert 3 <= len(kept) < 16
     assert main(command) == 0
     assert len(list(points.glob("*/record.json"))) == 16
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert not list(points.rglob(".*"))
     for path in points.glob("*/questions.jsonl"):
         assert len(path.read_text(encoding="utf-8").splitlines()) == len(QUESTIONS)
