@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -29,9 +29,10 @@ class Endpoint:
     ``base_url`` ends where ``/chat/completions`` begins; ``local`` starts the llama.cpp server on loopback with the
     installed ``model``. The API key is read from the environment variable ``api_key_env`` at each call, kept nowhere.
     ``identity`` replaces the URL in the key of the reply cache (a local server has another port every time). Prices are
-    in US dollars a million tokens. ``max_calls`` and ``max_cost_usd`` count what one process sends, not cached replies.
+    in US dollars a million tokens. ``max_calls`` and ``max_cost_usd`` limit what one run sends, cached replies aside.
     """
 
+    group: ClassVar[str] = "endpoint"  # where its fields are set: the first word of the keys that errors name
     model: str = ""
     base_url: str = "https://api.openai.com/v1"
     api_key_env: str = "OPENAI_API_KEY"
@@ -49,7 +50,7 @@ class Endpoint:
     completion_usd_per_mtok: float | None = None
 
     def __post_init__(self) -> None:
-        where = type(self).__name__
+        where = self.group
         if not self.model.strip():
             raise ConfigError(f"{where}.model: has no value; name the model that the endpoint serves")
         parts = urlsplit("http://127.0.0.1" if self.base_url == "local" else self.base_url)
@@ -64,9 +65,7 @@ class Endpoint:
             if getattr(self, name) < value:
                 raise ConfigError(f"{where}.{name}: got {getattr(self, name)}; allowed: at least {value}")
         if self.max_cost_usd is not None and not self.priced:
-            raise ConfigError(
-                f"{where}.max_cost_usd: needs prompt_usd_per_mtok and completion_usd_per_mtok; set both prices"
-            )
+            raise ConfigError(f"{where}.max_cost_usd: needs prompt_usd_per_mtok and completion_usd_per_mtok; set both")
 
     @property
     def priced(self) -> bool:

@@ -193,7 +193,7 @@ def test_quotes_are_found_letter_by_letter() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Blurb(), "Blurb.model: has no value"),
+        (lambda: Blurb(), "^chunker.model: has no value"),
         (lambda: Blurb(model="m", size=0), "chunker.size"),
         (lambda: Blurb(model="m", around_chars=-1), "chunker.around_chars"),
         (lambda: Blurb(model="m", prompt="blurp"), "did you mean 'blurb'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from bench.llm import Client, ReplyCache, forecast
 from bench.llm.post import retry_after_s
 from bench.llm.wire import parse
 from bench.replies import Endpoint, Forecast, LimitReached, Request, Usage
+from bench.settings import choose
 from tests.faultserver import Act, FaultServer, completion, error, says
 
 KEY = "sk-test-0123456789"
@@ -368,3 +370,33 @@ def test_killed_in_the_middle_of_200_calls_only_the_missing_ones_are_sent(tmp_pa
     assert len(asked) - before == 200 - kept
     assert len(set(asked)) == 200
     assert len(asked) - 200 <= 4
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ("generator", "openai"),
+        ("judge", "openai"),
+        ("chunker", "propositions"),
+        ("chunker", "blurb"),
+        ("chunker", "lumber"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("model", '" "', "has no value"),
+        ("base_url", "ftp://here", "got 'ftp://here'; allowed: an http or https URL"),
+        ("base_url", "https://me:secret@here", "holds a user name or password"),
+        ("max_tokens", "0", "got 0; allowed: at least 1"),
+        ("temperature", "-1", "got -1.0; allowed: at least 0"),
+        ("read_timeout_s", "1", "got 1.0; allowed: at least 120"),
+        ("max_cost_usd", "3", "needs prompt_usd_per_mtok"),
+        ("prompts", "/no/such/folder", "/no/such/folder"),
+    ],
+)
+def test_errors_name_the_key_that_the_user_sets(group: str, name: str, field: str, value: str, message: str) -> None:
+    extra = ["chunker.tokenizer=minilm"] if group == "chunker" else []
+    with pytest.raises(ConfigError, match=rf"^{group}\.{field}: .*{re.escape(message)}") as caught:
+        choose(group, [f"{group}.model=m", *extra, f"{group}.{field}={value}"], name)
+    assert "secret" not in str(caught.value)

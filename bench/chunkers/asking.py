@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.chunkers.base import Sized, Tools
 from bench.errors import ChunkingError, ConfigError
@@ -22,6 +22,8 @@ class Asking(Endpoint, Sized):
         prompts: folder of templates of your own, looked into before the bundled ones.
         domain: see ``bench.prompts``.
     """
+
+    group: ClassVar[str] = "chunker"
 
     prompt: str = ""
     prompts: str = ""

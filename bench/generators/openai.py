@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bench.errors import ConfigError
 from bench.generators.base import DECLINE, Answer, Tools, citations, declines
@@ -15,6 +16,8 @@ from bench.types import Context
 @dataclass(frozen=True)
 class OpenAI(Endpoint):
     """A grounded prompt over numbered passages. ``prompts`` is a folder of templates of your own."""
+
+    group: ClassVar[str] = "generator"
 
     name: str = "openai"
     prompt: str = "answer"

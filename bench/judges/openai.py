@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -70,6 +70,8 @@ class OpenAI(Endpoint):
     the worse verdict; ``reasons`` has quotes and reasons written. ``claims: sentences`` takes the sentences of a text
     for its claims, which saves two calls a question.
     """
+
+    group: ClassVar[str] = "judge"
 
     name: str = "openai"
     votes: int = 1

@@ -102,7 +102,7 @@ class Client:
             spent = f"{self.calls} calls" + (f", {self.cost_usd:.4f} USD" if end.priced else "")
             raise LimitReached(
                 f"{limit}: reached after {spent}; {wanted - done} of {wanted} calls were not sent; "
-                "run the same command to go on, or raise the limit"
+                "run the same command to go on (each run has the limit anew), or raise the limit"
             )
 
     async def _send_all(self, missing: dict[str, Request]) -> dict[str, Reply]:
