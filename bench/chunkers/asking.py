@@ -21,9 +21,11 @@ class Asking(Endpoint, Sized):
         prompt: name of the template.
         prompts: folder of templates of your own, looked into before the bundled ones.
         domain: see ``bench.prompts``.
+        follows: what is asked depends on the replies before it, and so does the number of calls.
     """
 
     group: ClassVar[str] = "chunker"
+    follows: ClassVar[bool] = False
 
     prompt: str = ""
     prompts: str = ""
@@ -63,6 +65,11 @@ class Asking(Endpoint, Sized):
             )
         return replies
 
+    def lost(self, tools: Tools, what: str, count: int) -> None:
+        """Count what replies were no good for: what the strategy does instead is in its own words."""
+        if isinstance(tools.chat, CountedChat):
+            tools.chat.lost[what] += count
+
 
 @dataclass
 class CountedChat:
@@ -72,11 +79,13 @@ class CountedChat:
         chat: asks.
         usage: of all replies, as if none had been in the cache (``sent``: those that were not).
         states: how many replies ended in each state.
+        lost: how often the strategy had to do without what it asked for, by what that was.
     """
 
     chat: Chat
     usage: Usage = field(default_factory=Usage)
     states: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """See ``bench.replies.Chat``."""
@@ -95,4 +104,5 @@ class CountedChat:
             "cutting_completion_tokens": usage.completion_tokens,
             "cutting_price_usd": usage.price_usd,
             "cutting_replies": dict(self.states),
+            "cutting_lost": {what: count for what, count in self.lost.items() if count},
         }

@@ -19,7 +19,7 @@ class Blurb(Asking):
     """One call a chunk. Spans are those of the base; the blurb stands only in the indexed text.
 
     The scheme of Anthropic's contextual retrieval (2024). A reply that is refused or empty leaves its chunk without a
-    blurb; the record counts the states of replies.
+    blurb; the record counts those (``cutting_lost``) and the states of replies.
 
     Attributes:
         base: strategy that cuts; see ``bench.chunkers.bases``.
@@ -44,6 +44,7 @@ class Blurb(Asking):
         placed = [(chunk, chunk.span) for chunk in found if chunk.span and chunk.indexed_text.strip()]
         replies = self.ask([self._request(document, span) for _, span in placed], tools)
         blurbs = [" ".join(_said(reply).split()) for reply in replies]
+        self.lost(tools, "chunks without a blurb", blurbs.count(""))
         return [
             replace(chunk, indexed_text=f"{blurb}\n\n{chunk.indexed_text}") if blurb else chunk
             for (chunk, _), blurb in zip(placed, blurbs, strict=True)
@@ -58,5 +59,8 @@ class Blurb(Asking):
 
 
 def _said(reply: Reply) -> str:
-    """Return a reply that came to its end, or as far as it came; nothing of a refusal."""
-    return reply.text if reply.state == "ok" else reply.raw if reply.state == "truncated" else ""
+    """Return a reply that came to its end, or as far as it came; nothing of a refusal, or of what a model thinks."""
+    if reply.state == "truncated":
+        before, _, thought = reply.raw.partition("<think>")
+        return before + thought.partition("</think>")[2]
+    return reply.text if reply.state == "ok" else ""

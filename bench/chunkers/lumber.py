@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from pydantic import BaseModel
@@ -30,12 +31,15 @@ class Lumber(Asking):
     """As many paragraphs as fit the size are shown to the model; the chunk ends before the one that it names.
 
     The scheme of LumberChunker (Duarte et al. 2024, arXiv 2406.17526), whose groups have some 550 tokens. A number
-    that is none of those shown ends the chunk where the size does. Calls follow each other, one or more a chunk.
+    that is none of those shown ends the chunk where the size does, which the record counts (``cutting_lost``). Calls
+    follow each other, one a chunk.
 
     Attributes:
         paragraph: maximum size of a paragraph, in ``unit``; longer ones are cut at sentences.
         language: ISO 639-1 code of the sentences.
     """
+
+    follows: ClassVar[bool] = True
 
     size: int = 512
     prompt: str = "breaks"
@@ -69,10 +73,12 @@ class Lumber(Asking):
     def _next(self, atoms: Atoms, low: int, high: int, tools: Tools) -> int:
         shown = [atoms.text(at, at + 1) for at in range(low, high)]
         (reply,) = self.ask([Request(self.messages(paragraphs=shown), First, max_tokens=32)], tools)
-        return low + _chosen(reply, len(shown))
+        chosen = _chosen(reply, len(shown))
+        self.lost(tools, "chunks cut at the size", int(chosen is None))
+        return high if chosen is None else low + chosen
 
 
-def _chosen(reply: Reply, shown: int) -> int:
-    """Return how many paragraphs the chunk has: all that were shown where the reply names none of them."""
+def _chosen(reply: Reply, shown: int) -> int | None:
+    """Return how many paragraphs the chunk has; None where the reply names none of those shown, or the first."""
     number = reply.data.first if reply.state == "ok" and isinstance(reply.data, First) else 0
-    return number - 1 if 2 <= number <= shown else shown
+    return number - 1 if 2 <= number <= shown else None

@@ -43,8 +43,8 @@ class Propositions(Asking):
 
     The unit of Dense X Retrieval (Chen et al. 2023, arXiv 2312.06648), with its source shown. Quotes are looked for
     letter by letter, white space aside. A passage without propositions (a reply that was refused, broken or empty) is
-    indexed as it stands; the record counts the states of replies. What no proposition rests on is not handed over and
-    counted as uncovered.
+    indexed as it stands; the record counts those, propositions whose quote was not found (``cutting_lost``) and the
+    states of replies. What no proposition rests on is not handed over and counted as uncovered.
 
     Attributes:
         base: strategy that cuts the passages; see ``bench.chunkers.bases``.
@@ -76,7 +76,10 @@ class Propositions(Asking):
         title = " ".join(str(document.meta.get("title") or document.doc_id).split())
         requests = [Request(self.messages(title=title, passage=chunk.indexed_text), Found) for chunk in passages]
         replies = self.ask(requests, tools)
-        return [part for pair in zip(passages, replies, strict=True) for part in self._parts(document, *pair)]
+        stated = [_stated(reply) for reply in replies]
+        self.lost(tools, "passages without propositions", stated.count([]))
+        pairs = zip(passages, stated, strict=True)
+        return [part for passage, facts in pairs for part in self._parts(document, passage, facts, tools)]
 
     def deliver(self, rankings: Sequence[Ranking], chunks: Sequence[Chunk], texts: Mapping[str, str]) -> list[Ranking]:
         """Hand over each quote, or passage, once."""
@@ -86,14 +89,14 @@ class Propositions(Asking):
         """Most propositions with one source."""
         return max(Counter(chunk.delivered for chunk in chunks).values())
 
-    def _parts(self, document: Document, passage: Chunk, reply: Reply) -> Iterator[Chunk]:
-        stated = reply.data.propositions if reply.state == "ok" and isinstance(reply.data, Found) else []
-        stated = [one for one in stated if one.text.strip()]
-        if not stated:
+    def _parts(
+        self, document: Document, passage: Chunk, facts: Sequence[tuple[str, str]], tools: Tools
+    ) -> Iterator[Chunk]:
+        if not facts:
             yield passage
-        for one in dict.fromkeys((one.text.strip(), one.quote) for one in stated):
-            text, quote = one
+        for text, quote in facts:
             source = place(document, passage.span, quote) if passage.span else None
+            self.lost(tools, "propositions without a source", int(source is None))
             if source is None and self.unplaced == "passage":
                 source = passage.span
             if source is not None:
@@ -102,10 +105,17 @@ class Propositions(Asking):
                 yield Chunk(None, text, None)
 
 
+def _stated(reply: Reply) -> list[tuple[str, str]]:
+    """Return the propositions of a reply and their quotes, each pair once, blank ones left out."""
+    found = reply.data.propositions if reply.state == "ok" and isinstance(reply.data, Found) else []
+    pairs = [(one.text.strip(), one.quote) for one in found]
+    return list(dict.fromkeys(pair for pair in pairs if pair[0]))
+
+
 def place(document: Document, passage: Span, quote: str) -> Span | None:
     """Return where a quote stands in a passage, white space aside, whole grapheme clusters; None where it does not."""
     words = quote.split()
-    if not words:
+    if not words or sum(map(len, words)) > len(passage):
         return None
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     found = pattern.search(document.text, passage.start, passage.end)
