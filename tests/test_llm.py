@@ -391,7 +391,7 @@ def test_killed_in_the_middle_of_200_calls_only_the_missing_ones_are_sent(tmp_pa
         ("max_tokens", "0", "got 0; allowed: at least 1"),
         ("temperature", "-1", "got -1.0; allowed: at least 0"),
         ("read_timeout_s", "1", "got 1.0; allowed: at least 120"),
-        ("max_cost_usd", "3", "needs prompt_usd_per_mtok"),
+        ("max_cost_usd", "3", "needs prices; set prompt_usd_per_mtok"),
         ("prompts", "/no/such/folder", "/no/such/folder"),
     ],
 )
