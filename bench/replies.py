@@ -65,7 +65,7 @@ class Endpoint:
             if getattr(self, name) < value:
                 raise ConfigError(f"{where}.{name}: got {getattr(self, name)}; allowed: at least {value}")
         if self.max_cost_usd is not None and not self.priced:
-            raise ConfigError(f"{where}.max_cost_usd: needs prices; set prompt_usd_per_mtok and completion_usd_per_mtok")
+            raise ConfigError(f"{where}.max_cost_usd: needs prices; set prompt_usd_per_mtok, completion_usd_per_mtok")
 
     @property
     def priced(self) -> bool:
