@@ -231,12 +231,17 @@ def test_the_opening_is_what_was_decided(tmp_path: Path) -> None:
     assert data.marks.named(0) == "baseline"
 
 
-def test_the_page_and_the_decision_give_one_number_for_one_thing(tmp_path: Path) -> None:
-    values, clusters = normal_scores([0.4, 0.48, 0.55, 0.57], 90, per_document=3)
+@pytest.mark.parametrize("unit", ["document", "question"])
+def test_the_page_and_the_decision_give_one_number_for_one_thing(tmp_path: Path, unit: str) -> None:
+    values, clusters = normal_scores([0.4, 0.48, 0.55, 0.57], 90, per_document=3, icc=0.5)
     folder = Synthetic({HEADLINE: np.clip(values, 0, 1)}, clusters).write(tmp_path / "s")
-    assert main(["decide", str(folder)]) in (0, 1)
+    assert main(["decide", str(folder), "--cluster", unit]) in (0, 1)
     data = SweepData.read(folder)
     assert data.decision is not None
+    assert data.unit == unit
+    assert ("hold for these documents only" in page_of(data)) == (unit == "question")
+    assert ("holds for these documents only" in opening_of(data).certainty) == (unit == "question")
+    assert f"bootstrap by {unit}" in page_of(data)
     place = {point.point_id: i for i, point in enumerate(data.points)}
     for row in data.decision["points"]:
         shown = data.intervals(HEADLINE)[place[row["point_id"]]]
@@ -249,6 +254,12 @@ def test_the_page_and_the_decision_give_one_number_for_one_thing(tmp_path: Path)
     assert len(found) == 3
     for one in found:
         assert one.p == pytest.approx(told[frozenset((data.points[one.point].label, reference))])
+
+
+def page_of(data: SweepData) -> str:
+    if not (data.folder / "report.html").is_file():
+        write_report(data)
+    return (data.folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_refused_decision_names_no_winner(tmp_path: Path) -> None:

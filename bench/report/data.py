@@ -26,7 +26,7 @@ KEPT_POINTS = 32
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Mean of a measure with its 95 % interval, resampled by document; ``n`` questions were scored."""
+    """Mean of a measure with its 95 % interval, resampled by ``SweepData.unit``; ``n`` questions were scored."""
 
     mean: float
     low: float
@@ -156,7 +156,7 @@ class SweepData:
 
     @property
     def clusters(self) -> list[str]:
-        """Document of each question: the unit of resampling."""
+        """Document of each question."""
         return self.table.clusters
 
     @cached_property
@@ -183,6 +183,11 @@ class SweepData:
             return found
         return default_decision(self.folder, self.baseline)
 
+    @property
+    def unit(self) -> str:
+        """What is resampled: the unit of the decision that the page shows, "document" or "question"."""
+        return str((self.decision or {}).get("questions", {}).get("unit", "document"))
+
     @cached_property
     def marks(self) -> Marks:
         """Which points the figures mark."""
@@ -200,9 +205,10 @@ class SweepData:
         return any(point.mean(measure) is not None for point in self.points)
 
     def scores(self, measure: str) -> Scores:
-        """Scores of one measure, shape (questions, points)."""
+        """Scores of one measure, shape (questions, points), grouped by ``unit``."""
         missing = np.full((len(self.question_ids), len(self.points)), np.nan)
-        return Scores.of(self.table.values.get(measure, missing), self.clusters)
+        labels = self.clusters if self.unit == "document" else self.question_ids
+        return Scores.of(self.table.values.get(measure, missing), labels)
 
     def intervals(self, measure: str) -> list[Interval | None]:
         """Mean and 95 % interval of each point, by the cluster bootstrap of the decision with the sweep's seed."""

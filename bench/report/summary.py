@@ -65,7 +65,7 @@ def print_summary(data: SweepData, written: Iterable[Path]) -> None:
         say(f"same chunks: {record.label} cuts exactly as {_label(data, record.duplicate_of)}", highlight=False)
     for record in data.failed:
         say(f"failed: {record.label}: {record.reason}", highlight=False)
-    say("Points whose intervals overlap may not differ: 95 % intervals are by document, unpaired.", highlight=False)
+    say(f"Points whose intervals overlap may not differ: 95 % intervals are by {data.unit}, unpaired.", highlight=False)
     figures = [path for path in written if path.suffix in (".svg", ".png")]
     for path in (path for path in written if path not in figures):
         say(f"wrote {path}", highlight=False)

@@ -70,6 +70,8 @@ def _certainty(data: SweepData) -> str:
     found = decision.get("detectable")
     if found:
         parts.append(f"these questions can show differences from {_points(found['difference'])} on")
+    if data.unit == "question":
+        parts.append("questions are taken as independent, so all this holds for these documents only")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else "How sure that is cannot be said with these questions."
 

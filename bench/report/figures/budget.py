@@ -35,7 +35,7 @@ def draw_budget(axes: Axes, data: SweepData) -> None:
             name, (1.01, height), xycoords=("axes fraction", "data"), color=colour, fontsize=8.5,
             va="center", weight="bold",
         )  # fmt: skip
-    shown = f"Best setting of each strategy at {data.budget_tokens:,} tokens; bands: 95 % bootstrap by document."
+    shown = f"Best setting of each strategy at {data.budget_tokens:,} tokens; bands: 95 % bootstrap by {data.unit}."
     note(axes, caption(data, shown))
 
 

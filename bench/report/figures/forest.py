@@ -101,7 +101,8 @@ def forest_figure(data: SweepData) -> Figure:
     draw_forest(axes, data)
     axes.set_title("Paired difference, question by question", loc="left", fontsize=11)
     left = f" {len(found) - len(shown)} more are in the table." if len(found) > len(shown) else ""
-    text = f"At {data.budget_tokens:,} tokens. Bars: 95 % bootstrap by document. Filled: p <= .05 over all pairs.{left}"
+    bars = f"Bars: 95 % bootstrap by {data.unit}. Filled: p <= .05 over all pairs."
+    text = f"At {data.budget_tokens:,} tokens. {bars}{left}"
     note(axes, caption(data, text))
     return figure
 

@@ -92,7 +92,7 @@ def matrix_figure(data: SweepData) -> Figure:
     count = len(pairs.points) * (len(pairs.points) - 1) // 2
     text = (
         f"At {data.budget_tokens:,} tokens. + beats, − loses, · cannot be told apart (p > .05 adjusted over {count:,} "
-        "pairs, by document); differences in points."
+        f"pairs, by {data.unit}); differences in points."
     )
     left = f" The best {size} of {len(pairs.points)}." if len(pairs.points) > size else ""
     note(axes, caption(data, text + left))

@@ -33,7 +33,7 @@ class Halves:
 
 
 def halves(data: SweepData) -> Halves | None:
-    """Split the questions by document, as the decision did where there is one; None where they cannot be split."""
+    """Split the questions by ``data.unit``, as the decision did if there is one; None where they cannot be split."""
     if not data.points:
         return None
     scores = data.scores(data.headline)
@@ -50,7 +50,8 @@ def halves(data: SweepData) -> Halves | None:
     repeated = nested(scores, seed=int(data.header["seed"]))
     large = can_split(scores.n_questions, scores.n_clusters)
     optimism = float(first[best] - second[best]) if large else repeated.optimism
-    how = "one split by document" if large else f"{repeated.rounds} random halves, too few documents for one split"
+    few = f"{repeated.rounds} random halves, too few {data.unit}s for one split"
+    how = f"one split by {data.unit}" if large else few
     sizes = int(selection.sum()), int((~selection).sum())
     return Halves(known, [float(first[i]) for i in known], [float(second[i]) for i in known], sizes, optimism, how)
 

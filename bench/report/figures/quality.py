@@ -88,7 +88,7 @@ def cost_figure(data: SweepData) -> Figure:
     handles, labels = all_axes[0].get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside upper left", ncols=6, frameon=False, fontsize=8.5, markerscale=0.7)
-    note(all_axes[0], caption(data, "Bars: 95 % bootstrap by document. Left and low costs are better."))
+    note(all_axes[0], caption(data, f"Bars: 95 % bootstrap by {data.unit}. Left and low costs are better."))
     return figure
 
 
@@ -142,7 +142,10 @@ def faithfulness_figure(data: SweepData) -> Figure:
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False, fontsize=8.5, markerscale=0.7)
-        note(axes, caption(data, "Declined answers are not scored. Bars: 95 % bootstrap by document.", "faithfulness"))
+        note(
+            axes,
+            caption(data, f"Declined answers are not scored. Bars: 95 % bootstrap by {data.unit}.", "faithfulness"),
+        )
     return figure
 
 

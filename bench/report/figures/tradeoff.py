@@ -125,7 +125,9 @@ def tradeoff_figure(data: SweepData) -> Figure:
     handles, labels = all_axes[0].get_legend_handles_labels()
     names = [f"{n}  {shorten(data.short_labels[i], 34)}" for n, i in enumerate(listed, 1)]
     _legend(figure, handles, labels, names)
-    note(all_axes[0], caption(data, "Line: settings that no other beats on both. Bars: 95 % bootstrap by document."))
+    note(
+        all_axes[0], caption(data, f"Line: settings that no other beats on both. Bars: 95 % bootstrap by {data.unit}.")
+    )
     figure.draw_without_rendering()
     for axes, panel in zip(all_axes, shown, strict=False):
         x, y = data.intervals(panel.x), data.intervals(panel.y)
