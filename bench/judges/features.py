@@ -9,13 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from bench.sentences import Word, content_words, negated, stem, stems
+from bench.judges.forms import START_CHARS, alike, by_start, forms, plain
+from bench.sentences import Word, content_words, negated, stem
 from bench.types import Floats
 
 Embed = Callable[[Sequence[str]], Floats]
 
 FEATURES = ("cover", "missing_numbers", "missing_names", "likeness")
 WEIGHTS = {"number": 1.5, "name": 1.5, "word": 1.0}
+WINDOWS = (3, 6)
 CANDIDATES = 24
 NEAREST = 8
 SECOND = 0.15
@@ -59,9 +61,10 @@ class Evidence:
     """How far the sentences of the passages bear out a claim.
 
     Attributes:
-        values: shape (4,), in the order of ``FEATURES``: weighted share of the claim's content words in its two best
-            sentences; share of its numbers in no sentence; count of its names in no sentence; cosine of the claim with
-            what the nearest sentences can make of it (0 without an embedder).
+        values: shape (4,), in the order of ``FEATURES``: weighted share of the claim's content words, a mean over its
+            two best sentences and the best 3 and 6 adjacent ones; share of its numbers in no sentence; count of its
+            names in no sentence; cosine of the claim with what the nearest sentences can make of it (0 without an
+            embedder).
         best: index of the sentence that covers most of the claim.
         used: indexes of the one or two sentences that cover it.
         best_cover: weighted share of the claim's content words in the best one.
@@ -76,27 +79,26 @@ class Evidence:
 
 
 def weigh(claim: str, given: Sequence[str], embed: Embed | None) -> Evidence | None:
-    """Compare one claim with the sentences it may rest on; None where either has no content word."""
-    words = content_words(claim)
+    """Compare one claim with the sentences it may rest on, in order; None where either has no content word."""
+    words = content_words(plain(claim))
     if not words or not given:
         return None
-    weights = {word.stem: WEIGHTS[word.kind] for word in words}
-    total = sum(weights.values())
-    shared = [weights.keys() & stems(sentence) for sentence in given]
-    covers = _covers(words, given)
+    held, shares = _held(words, given), _shares(words)
+    covers = held @ shares
     best = int(covers.argmax())
-    rest = [sum(weights[w] for w in found - shared[best]) / total for found in shared]
-    missing = weights.keys() - frozenset().union(*shared)
-    numbers = [word for word in words if word.kind == "number"]
+    pairs = np.maximum(held, held[best]) @ shares
+    adjacent = [float((_windows(held, size) @ shares).max()) for size in WINDOWS]
+    lost = 1 - held.max(axis=0)
+    number, name = (np.array([word.kind == kind for word in words]) for kind in ("number", "name"))
     values = [
-        covers[best] + max(rest),
-        sum(word.stem in missing for word in numbers) / max(1, len(numbers)),
-        sum(word.kind == "name" and word.stem in missing for word in words),
+        (float(pairs.max()) + sum(adjacent)) / (1 + len(adjacent)),
+        lost[number].sum() / max(1, number.sum()),
+        lost[name].sum(),
         _likeness(claim, given, covers, embed) if embed else 0.0,
     ]
-    second = int(np.argmax(rest))
-    used = (best, second) if rest[second] >= SECOND else (best,)
-    against = _disagreements(claim, words, missing, given, best, float(covers[best]))
+    second = int(pairs.argmax())
+    used = (best, second) if pairs[second] - covers[best] >= SECOND else (best,)
+    against = _disagreements(claim, bool((lost[number] == 1).any()), given, best, float(covers[best]))
     return Evidence(np.array(values, dtype=np.float32), best, used, float(covers[best]), against)
 
 
@@ -107,16 +109,42 @@ def candidates(covers: Floats) -> list[int]:
 
 def needed_texts(claim: str, given: Sequence[str]) -> list[str]:
     """Return the texts whose vectors ``weigh`` will ask for, so that many claims can be embedded at once."""
-    words = content_words(claim)
+    words = content_words(plain(claim))
     if not words or not given:
         return []
-    return [claim, *(given[index] for index in candidates(_covers(words, given)))]
+    return [claim, *(given[index] for index in candidates(_held(words, given) @ _shares(words)))]
 
 
-def _covers(words: Sequence[Word], given: Sequence[str]) -> Floats:
-    weights = {word.stem: WEIGHTS[word.kind] for word in words}
-    total = sum(weights.values())
-    return np.array([sum(weights[w] for w in weights.keys() & stems(s)) / total for s in given], dtype=np.float32)
+def _shares(words: Sequence[Word]) -> Floats:
+    """Return the weight of each word in the claim; they sum to 1."""
+    weights = [WEIGHTS[word.kind] for word in words]
+    return np.array(weights, dtype=np.float32) / np.float32(sum(weights))
+
+
+def _held(words: Sequence[Word], given: Sequence[str]) -> Floats:
+    """Return how far each sentence holds each word of the claim, shape (sentences, words), 0 to 1.
+
+    A word that no sentence holds is looked for by its beginning.
+    """
+    columns = {word.stem: column for column, word in enumerate(words)}
+    found = [(row, columns[form]) for row, text in enumerate(given) for form in columns.keys() & forms(text)]
+    held = np.zeros((len(given), len(words)), dtype=np.float32)
+    if found:
+        held[tuple(zip(*found, strict=True))] = 1.0
+    missing = columns.keys() - {words[column].stem for _, column in found}
+    for word in words:
+        if word.stem in missing and word.kind != "number" and len(word.stem) >= START_CHARS:
+            near = [by_start(text).get(word.stem[:START_CHARS], ()) for text in given]
+            held[:, columns[word.stem]] = [alike(word.stem, others) for others in near]
+    return held
+
+
+def _windows(held: Floats, size: int) -> Floats:
+    """Return what each run of ``size`` adjacent sentences holds together, shape (runs, words)."""
+    size = min(size, len(held))
+    runs = [held[start : len(held) - size + 1 + start] for start in range(size)]
+    together: Floats = np.maximum.reduce(runs)
+    return together
 
 
 def _likeness(claim: str, given: Sequence[str], covers: Floats, embed: Embed) -> float:
@@ -129,20 +157,21 @@ def _likeness(claim: str, given: Sequence[str], covers: Floats, embed: Embed) ->
     return float(made @ target / (np.linalg.norm(made) + 1e-9))
 
 
-def _disagreements(
-    claim: str, words: Sequence[Word], missing: frozenset[str] | set[str], given: Sequence[str], best: int, cover: float
-) -> tuple[str, ...]:
+def _disagreements(claim: str, lost_number: bool, given: Sequence[str], best: int, cover: float) -> tuple[str, ...]:
     sentence = given[best]
     found = []
     if cover >= 0.7 and negated(claim) != negated(sentence):
         found.append("negation")
-    lost = [word for word in words if word.kind == "number" and word.stem in missing]
-    others = [word for word in content_words(sentence) if word.kind == "number" and word.stem not in stems(claim)]
-    if lost and others and cover >= 0.5:
+    if lost_number and cover >= 0.5 and _other_number(claim, sentence):
         found.append("numbers")
     if _units_differ(claim, given):
         found.append("units")
     return tuple(found)
+
+
+def _other_number(claim: str, sentence: str) -> bool:
+    """True if ``sentence`` holds a number that the claim does not."""
+    return any(form[0].isdigit() for form in forms(sentence) - forms(claim))
 
 
 def _units_differ(claim: str, given: Sequence[str]) -> bool:

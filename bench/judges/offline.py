@@ -1,11 +1,12 @@
 """The offline judge: no model of language, but shared words, likeness, and explicit agreement of figures and names.
 
-Its weights were fitted on the dev split of WiCE (``python -m bench.judge_check --fit``); how well it agrees with people
-is measured on the other split and said beside its scores.
+Its weights were fitted on the dev split of WiCE (``bench judge check --fit``), and what it looks at was chosen there by
+cross-validation; how well it agrees with people is measured on the other split (``bench judge check``).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,11 @@ class Offline:
 
     def __post_init__(self) -> None:
         check_parts(self.parts or PARTS, "judge")
+
+    @property
+    def prompt_versions(self) -> dict[str, str]:
+        """Hash of the fitted weights, where other judges have their prompts: part of a point's identity."""
+        return {WEIGHTS_FILE.name: hashlib.sha256(WEIGHTS_FILE.read_bytes()).hexdigest()[:16]}
 
     def judge(self, cases: Sequence[Case], tools: Tools) -> list[Judgement]:
         """Return one judgement a case; deterministic."""
