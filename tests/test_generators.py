@@ -78,8 +78,42 @@ def test_repeated_passages_are_quoted_once() -> None:
 def test_the_threshold_parts_answerable_from_unanswerable() -> None:
     found = calibrate([0.9, 0.8, 0.7, 0.3, 0.2], [True, True, True, False, False])
     assert (found.value, found.youden, found.n_answerable, found.n_unanswerable) == (0.5, 1.0, 3, 2)
-    generator, threshold = Extractive().calibrate([0.9, 0.1], [True, False])
-    assert generator.threshold == threshold.value == 0.5
+
+
+def test_what_it_learnt_on_some_questions_it_declines_by_on_others() -> None:
+    asked = ["Within how many days is a refund paid?", "How many desks are in the office?"] * 20
+    shown = [context(OFFICE, REFUNDS)] * 40
+    learnt, threshold = Extractive().calibrate(Extractive().signals(asked, shown, Tools()), [True, False] * 20)
+    assert (learnt.threshold, tuple(learnt.weights or ())) == (threshold.value, threshold.weights)
+    assert (threshold.n_answerable, threshold.n_unanswerable, threshold.auc, threshold.youden) == (20, 20, 1.0, 1.0)
+    questions = ["After how many days is half a refund paid?", "How many cars fit behind the house?"]
+    answers = learnt.answer(questions, shown[:2], Tools())
+    assert [answer.status for answer in answers] == ["answered", "declined"]
+    assert learnt.calibrate(learnt.signals(asked, shown, Tools()), [True, False] * 20)[0].weights == learnt.weights
+
+
+def test_empty_contexts_are_declined_and_teach_nothing() -> None:
+    signals = Extractive().signals(["a", "b"], [context(), context(REFUNDS)], Tools())
+    assert signals[0] is None
+    learnt, threshold = Extractive().calibrate(signals, [False, True])
+    assert threshold.youden == 1.0
+    assert [a.status for a in learnt.answer(["a", "b"], [context(), context(REFUNDS)], Tools())] == [
+        "declined",
+        "answered",
+    ]
+    assert Extractive().calibrate([None], [False])[0].threshold == 0.0
+
+
+def test_weights_fit_the_features() -> None:
+    with pytest.raises(ConfigError, match=r"generator\.weights: got 2 numbers; allowed: 7"):
+        Extractive(threshold=0.5, weights=[0.0, 1.0]).answer(["q"], [context(REFUNDS)], Tools())
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40), st.floats(0, 1))
+def test_one_more_good_question_would_not_be_refused_too_often(rows: list[tuple[float, bool]], most: float) -> None:
+    found = calibrate([score for score, _ in rows], [good for _, good in rows], most)
+    refused = sum(score < found.value for score, good in rows if good)
+    assert not refused or refused + 1 <= most * (found.n_answerable + 1)
 
 
 def test_a_threshold_refuses_no_more_good_questions_than_allowed() -> None:

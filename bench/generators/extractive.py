@@ -9,6 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.errors import ConfigError
+from bench.generators.answerability import (
+    FEATURES,
+    Array,
+    Weights,
+    adapt,
+    auc,
+    features,
+    load_weights,
+    weights_version,
+)
 from bench.generators.base import DECLINE, Answer, Tools
 from bench.sentences import content_words, sentences, stems, tokens
 from bench.types import Context, Floats
@@ -23,31 +33,36 @@ class Threshold:
     """A decline threshold and the evidence for it.
 
     Attributes:
-        value: least score of the best sentence at which an answer is given.
+        value: least probability of being answered here at which an answer is given.
         n_answerable: questions of the selection split that have an answer.
         n_unanswerable: those that have none.
         youden: share of right answers given plus share of right declines, less 1, on that split.
+        auc: how well the probabilities order its questions; None where there is one kind only.
+        weights: of the model that gives the probabilities, intercept first.
     """
 
     value: float
     n_answerable: int
     n_unanswerable: int
     youden: float
+    auc: float | None = None
+    weights: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class Extractive:
-    """Best sentences by cosine and shared words; declines where even the best is below the threshold.
+    """Best sentences by cosine and shared words; declines where the question is hardly likely to be answered there.
 
-    ``threshold`` null is calibrated on the selection split, where it refuses at most ``max_false_refusal`` of the
-    questions that have an answer (see ``calibrate``). A further sentence joins while it
-    scores at least ``margin`` times the best, up to ``max_sentences``.
+    ``threshold`` (a probability) and ``weights`` (see ``answerability``), where null, are calibrated on the selection
+    split, where at most ``max_false_refusal`` of the questions that have an answer are refused (see ``calibrate``). A
+    further sentence joins while it scores at least ``margin`` times the best, up to ``max_sentences``.
     """
 
     name: str = "extractive"
     max_sentences: int = 3
     margin: float = 0.85
     threshold: float | None = None
+    weights: list[float] | None = None
     max_false_refusal: float = 0.1
     decline_phrase: str = DECLINE
     golden_context: bool = False
@@ -60,33 +75,67 @@ class Extractive:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"generator.{name}: got {getattr(self, name)}; allowed: a share from 0 to 1")
 
+    @property
+    def weights_version(self) -> str:
+        """Hash of the fitted weights: part of a point's identity."""
+        return weights_version()
+
     def answer(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[Answer]:
         """Return the best sentences of each context, in the order in which they stand, each with its passage."""
-        least = -np.inf if self.threshold is None else self.threshold
-        _embed_all(questions, contexts, tools)
-        return [self._answer(*pair, tools, least) for pair in zip(questions, contexts, strict=True)]
+        _embed_all(questions, contexts, tools, passages=bool(self.threshold))
+        return [self._answer(*pair, tools) for pair in zip(questions, contexts, strict=True)]
 
-    def best_scores(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[float]:
-        """Return the score of the best sentence of each context, 0 where there is none."""
-        _embed_all(questions, contexts, tools)
-        pairs = zip(questions, contexts, strict=True)
-        return [float(max(score_sentences(q, _numbered(c), tools), default=0.0)) for q, c in pairs]
+    def signals(self, questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> list[Array | None]:
+        """Return what ``calibrate`` learns from: features of each question in its context, None for an empty one."""
+        _embed_all(questions, contexts, tools, passages=True)
+        found: list[Array | None] = []
+        for question, context in zip(questions, contexts, strict=True):
+            numbered = _numbered(context)
+            scores = score_sentences(question, numbered, tools)
+            found.append(features(question, numbered, context.passages, scores, tools.embed) if numbered else None)
+        return found
 
-    def calibrate(self, scores: Sequence[float], answerable: Sequence[bool]) -> tuple[Extractive, Threshold]:
-        """Return itself with the threshold that best tells answerable from unanswerable questions.
+    best_scores = signals
+
+    def calibrate(
+        self, signals: Sequence[Array | None], answerable: Sequence[bool] | NDArray[np.bool_]
+    ) -> tuple[Extractive, Threshold]:
+        """Return itself with the weights and threshold that best tell answerable from unanswerable questions.
+
+        The threshold is chosen by probabilities that the question itself had no part in; the weights come from all.
 
         Args:
-            scores: best scores of the selection split.
-            answerable: whether each of its questions has an answer.
+            signals: of the questions of the selection split.
+            answerable: whether each of them has an answer.
         """
-        threshold = calibrate(scores, answerable, self.max_false_refusal)
-        return replace(self, threshold=threshold.value), threshold
+        shown = np.array([signal is not None for signal in signals], dtype=np.bool_)
+        good = np.asarray(answerable, dtype=np.bool_)
+        probabilities = np.zeros(len(signals))
+        if not shown.any():
+            return replace(self, threshold=0.0), calibrate(probabilities, good, self.max_false_refusal)
+        rows = np.array([signal for signal in signals if signal is not None])
+        prior = self._weights(rows.shape[1])
+        weights, values = (prior, prior.probability(rows)) if self.weights else adapt(prior, rows, good[shown])
+        probabilities[shown] = values
+        threshold = replace(calibrate(probabilities, good, self.max_false_refusal), weights=weights.values)
+        return replace(self, threshold=threshold.value, weights=list(weights.values)), threshold
 
-    def _answer(self, question: str, context: Context, tools: Tools, least: float) -> Answer:
+    def _weights(self, n_features: int) -> Weights:
+        fitted = load_weights("likeness" if n_features == len(FEATURES) else "lexical")
+        if self.weights is None:
+            return fitted
+        if len(self.weights) != n_features + 1:
+            names = ", ".join(FEATURES[:n_features])
+            raise ConfigError(
+                f"generator.weights: got {len(self.weights)} numbers; allowed: {n_features + 1} (intercept, {names})"
+            )
+        return Weights(tuple(self.weights), fitted.spreads)
+
+    def _answer(self, question: str, context: Context, tools: Tools) -> Answer:
         numbered = _numbered(context)
         scores = score_sentences(question, numbered, tools)
-        if not numbered or scores.max() < least:
-            reason = "no sentence in the context" if not numbered else f"best sentence scores {scores.max():.3f}"
+        reason = self._doubt(question, context, numbered, scores, tools)
+        if reason:
             return Answer(self.decline_phrase, status="declined", reason=reason)
         best: list[int] = []
         for index in np.argsort(-scores, kind="stable"):
@@ -98,15 +147,30 @@ class Extractive:
         text = " ".join(f"{sentence} [{number}]" for number, sentence in chosen)
         return Answer(text, tuple(dict.fromkeys(number for number, _ in chosen)))
 
+    def _doubt(
+        self, question: str, context: Context, numbered: Sequence[tuple[int, str]], scores: Floats, tools: Tools
+    ) -> str:
+        """Why the question is declined; empty where it is answered."""
+        if not numbered:
+            return "no sentence in the context"
+        if not self.threshold:
+            return ""
+        values = features(question, numbered, context.passages, scores, tools.embed)
+        probability = float(self._weights(len(values)).probability(values[None])[0])
+        return f"answered here with probability {probability:.2f}" if probability < self.threshold else ""
 
-def calibrate(scores: Sequence[float], answerable: Sequence[bool], max_false_refusal: float = 1.0) -> Threshold:
+
+def calibrate(
+    scores: Sequence[float] | Array, answerable: Sequence[bool] | NDArray[np.bool_], max_false_refusal: float = 1.0
+) -> Threshold:
     """Return the threshold of greatest Youden index, the lowest of equals, among those that refuse few good questions.
 
     Args:
-        scores: best score of each question.
+        scores: of each question, the higher the likelier it is answered.
         answerable: whether it has an answer.
-        max_false_refusal: greatest share of answerable questions that may fall below. Where one kind of question is
-            missing the threshold is 0: nothing is declined.
+        max_false_refusal: greatest probability that a further answerable question falls below (split conformal: one
+            more refused question is counted than there are; a cut that refuses none is always allowed). Where one kind
+            of question is missing, or none is told apart, the threshold is 0: nothing is declined.
     """
     values, good = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=np.bool_)
     n_good, n_bad = int(good.sum()), int((~good).sum())
@@ -115,10 +179,13 @@ def calibrate(scores: Sequence[float], answerable: Sequence[bool], max_false_ref
     cuts = np.unique(values)
     kept = np.array([(values[good] >= cut).mean() for cut in cuts])
     youden = kept - np.array([(values[~good] >= cut).mean() for cut in cuts])
-    youden[kept < 1 - max_false_refusal] = -1.0
+    refused = np.round(n_good * (1 - kept))
+    youden[(refused > 0) & (refused + 1 > max_false_refusal * (n_good + 1))] = -1.0
     best = int(np.argmax(youden))
+    if youden[best] <= 0:
+        return Threshold(0.0, n_good, n_bad, 0.0, auc(values, good))
     below = cuts[best - 1] if best else cuts[best] - 1e-6
-    return Threshold(float((below + cuts[best]) / 2), n_good, n_bad, float(youden[best]))
+    return Threshold(float((below + cuts[best]) / 2), n_good, n_bad, float(youden[best]), auc(values, good))
 
 
 def score_sentences(question: str, numbered: Sequence[tuple[int, str]], tools: Tools) -> Floats:
@@ -151,11 +218,11 @@ def _likely(scores: Floats) -> NDArray[np.intp]:
     return np.argsort(-scores, kind="stable")[:LIKELY]
 
 
-def _embed_all(questions: Sequence[str], contexts: Sequence[Context], tools: Tools) -> None:
+def _embed_all(questions: Sequence[str], contexts: Sequence[Context], tools: Tools, passages: bool) -> None:
     """Have all vectors made in one call: one text at a time would take many times as long."""
     if tools.embed is None:
         return
-    wanted = list(questions)
+    wanted = [*questions, *(passage for context in contexts if passages for passage in context.passages)]
     for question, context in zip(questions, contexts, strict=True):
         texts = [sentence for _, sentence in _numbered(context)]
         wanted += [texts[index] for index in _likely(_shared_words(question, texts))]
