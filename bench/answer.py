@@ -114,8 +114,11 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], outcome: AnswerOutcome) -> li
     for row in rows:
         scores = outcome.scores.get(row["question_id"], dict.fromkeys(names, NOT_SAMPLED))
         values = {name: score_value(score) for name, score in scores.items()}
-        more = {"generation": outcome.rows[row["question_id"]]} if row["question_id"] in outcome.rows else {}
-        merged.append({**row, "scores": {**row["scores"], **values}, **more})
+        name = row["question_id"]
+        more = {"generation": outcome.rows[name]} if name in outcome.rows else {}
+        voted = {"votes": outcome.votes[name]} if name in outcome.votes else {}
+        kept = {key: value for key, value in row.items() if key != "votes"}
+        merged.append({**kept, "scores": {**row["scores"], **values}, **voted, **more})
     return merged
 
 

@@ -13,7 +13,7 @@ from bench.generators.base import Generator
 from bench.generators.base import Tools as GeneratorTools
 from bench.judges.base import Judge
 from bench.judges.base import Tools as JudgeTools
-from bench.measures.answer_scores import answer_row, score_answers
+from bench.measures.answer_scores import answer_row, score_answers, vote_scores
 from bench.measures.answered import Answered
 from bench.replies import Answer, Case, Chat, Endpoint, Judgement, Usage
 from bench.serve import open_chat
@@ -31,6 +31,7 @@ class AnswerOutcome:
     Attributes:
         scores: question id to measure name to score.
         rows: question id to what ``questions.jsonl`` keeps of it.
+        votes: question id to measure name to what each of the judge's votes alone gives, where they differ.
         usage: of generator and judge, as if nothing had been in a cache; ``sent`` is what really was sent.
         record: generator, judge, prompts, decline threshold, notes, whether both are one model.
     """
@@ -39,6 +40,7 @@ class AnswerOutcome:
     rows: dict[str, dict[str, Any]]
     usage: Usage
     record: dict[str, Any]
+    votes: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -88,7 +90,8 @@ class Answering:
         items = [self._item(*parts) for parts in zip(questions, contexts, answers, judgements, strict=True)]
         usage = sum((a.usage for a in answers), Usage()) + sum((j.usage for j in judgements), Usage())
         rows = {item.question.question_id: answer_row(item) for item in items}
-        return AnswerOutcome(score_answers(items), rows, usage, self._record(threshold))
+        votes = {item.question.question_id: found for item in items if (found := vote_scores(item))}
+        return AnswerOutcome(score_answers(items), rows, usage, self._record(threshold), votes)
 
     def _calibrated(
         self, questions: Sequence[GoldenQuestion], contexts: Sequence[Context], selection: Collection[str]

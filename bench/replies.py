@@ -178,7 +178,7 @@ class Answer:
 class Verdict:
     """Judgement of one claim. ``passages`` are the numbers, from 1, of passages that hold the quote.
 
-    ``score`` is the judge's probability of support, if any.
+    ``score`` is the judge's probability of support, if any. ``ballot``: each vote of one that votes more than once.
     """
 
     claim: str
@@ -187,6 +187,7 @@ class Verdict:
     passages: tuple[int, ...] = ()
     score: float | None = None
     reason: str = ""
+    ballot: tuple[VerdictName | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

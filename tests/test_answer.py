@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +21,9 @@ from bench.generators.extractive import Extractive
 from bench.generators.openai import OpenAI
 from bench.judges.offline import Offline
 from bench.judges.openai import OpenAI as Judge
-from bench.replies import LimitReached
+from bench.measures.answer_scores import vote_scores
+from bench.measures.answered import Answered
+from bench.replies import Answer, Judgement, LimitReached, Verdict
 from bench.settings import check_groups, choose
 from bench.store import Sweep
 from bench.types import Context, Document, Evidence, GoldenQuestion, Span
@@ -293,6 +296,43 @@ def test_a_model_behind_an_endpoint_answers_a_finished_sweep(
     kept = [path for folder in ("results", ".cache") for path in Path(folder).rglob("*") if path.is_file()]
     assert len(kept) > 5
     assert all(b"sk-never-to-be-seen" not in path.read_bytes() for path in kept)
+
+
+def test_votes_that_differ_are_kept_and_widen_the_interval(bare: Sweep, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two of three votes find a claim supported, at every question: the majority hides it, the record does not."""
+
+    def wavering(body: dict[str, Any], n: int) -> Act:
+        if "response_format" not in body:
+            return says("The fee is 7 euros. [1]")
+        return says(json.dumps({"verdict": "unsupported" if body["seed"] == 1 else "supported"}))
+
+    with FaultServer(wavering) as server:
+        ends = [f"{g}.{k}={v}" for g in ("generator", "judge") for k, v in (("model", "m"), ("base_url", server.url))]
+        judge = ["judge.claims=sentences", "judge.votes=3", "judge.reasons=false", "judge.parts=[faithfulness]"]
+        settings = ["generator=openai", "judge=openai", "judge.temperature=0.7", *judge, *ends]
+        assert main(["answer", "results/bare", *settings, "--points", "all", "--embedder", "none"]) == 0
+    rows = [row for record in bare.records() for row in bare.questions(record)]
+    assert {tuple(row["votes"]["faithfulness"]) for row in rows} == {(1.0, 0.0, 1.0)}
+    assert all(row["scores"]["faithfulness"] == 1.0 for row in rows)
+    assert all(row["generation"]["claims"][0]["ballot"] == ["supported", "unsupported", "supported"] for row in rows)
+    capsys.readouterr()
+    assert main(["decide", "results/bare", "--objective", "faithfulness"]) == 1  # names no winner
+    shown = capsys.readouterr().out
+    assert "with the spread of the judge's votes" in shown
+    bounds = [float(x) for x in re.findall(r"1\.000 \[([\d.]+), ([\d.]+)\]", shown.split("judge's votes")[1])[0]]
+    assert bounds[0] < 0.95
+    assert bounds[1] == 1.0
+
+
+def test_votes_that_agree_and_lost_ones_add_nothing() -> None:
+    agreed = Verdict("c", "supported", ballot=("supported", "supported"))
+    lost = Verdict("d", "supported", ballot=("supported", None))
+    item = Answered(ASKED, context("new"), Answer("c. d."), Judgement(claims=(agreed, lost)))
+    assert vote_scores(item) == {}
+    split = Verdict("e", "unsupported", ballot=("unsupported", "supported"))
+    found = vote_scores(replace(item, judgement=Judgement(claims=(agreed, split))))
+    assert found["faithfulness"] == [0.5, 1.0]
+    assert found["fully_faithful"] == [0.0, 1.0]
 
 
 def test_rows_keep_what_they_had() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from bench.decision.choose import Rules
 from bench.decision.table import Table
 from bench.errors import ConfigError
+from bench.measures.registry import MEASURES
 from bench.stats.judge import JudgeQuality, corrected_interval, vote_bootstrap
 from bench.stats.resample import bootstrap_means, percentile_interval, weights
 from bench.stats.scores import Array, Mask, Scores
@@ -54,7 +55,7 @@ def judged(
         return None
     drawn = weights(scores.n_clusters, min(rules.resamples, RESAMPLES), rules.seed)
     boots = [
-        vote_bootstrap(scores, i, own, drawn, seed=rules.seed + i)
+        vote_bootstrap(scores, i, own, drawn, seed=rules.seed + i, bounds=bounds_of(measure))
         if own
         else bootstrap_means(scores.columns([i]), drawn)
         for i, own in enumerate(votes)
@@ -69,6 +70,13 @@ def judged(
     except ConfigError as error:
         return result | {"refused": str(error), "points": []}
     return result | _rows(table, points, rate, bounds)
+
+
+def bounds_of(measure: str) -> tuple[float, float]:
+    """Least and greatest value that a measure can have, infinite where it has no bound."""
+    known = MEASURES.get(measure.split("@")[0])
+    low, high = (known.low, known.high) if known else (None, None)
+    return -np.inf if low is None else low, np.inf if high is None else high
 
 
 def _kept(votes: dict[int, Array], asked: Array | Mask) -> dict[int, Array]:

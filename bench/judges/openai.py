@@ -201,7 +201,7 @@ class ModelEngine:
             reason, quote = f"{reason} (its quote is not in the passages)".strip(), ""
         if not where and WORTH[worst] > 1:
             where = likeliest(check)
-        return Found(Verdict(check.claim, worst, quote, where, None, reason), "", usage)
+        return Found(Verdict(check.claim, worst, quote, where, None, reason, ballot(rounds)), "", usage)
 
 
 def majority(replies: Sequence[Reply]) -> VerdictName | None:
@@ -211,6 +211,14 @@ def majority(replies: Sequence[Reply]) -> VerdictName | None:
         return None
     (first, count), *others = votes.most_common()
     return "unsupported" if others and others[0][1] == count else first
+
+
+def ballot(rounds: Sequence[Sequence[Reply]]) -> tuple[VerdictName | None, ...]:
+    """Return each vote's verdict, the worse of its phrasings, None where it was lost; empty for a single vote."""
+    if len(rounds[0]) < 2:
+        return ()
+    votes = ([verdict_of(reply) for reply in vote if reply.data is not None] for vote in zip(*rounds, strict=True))
+    return tuple(min(vote, key=lambda name: WORTH[name]) if vote else None for vote in votes)
 
 
 def verdict_of(reply: Reply) -> VerdictName:

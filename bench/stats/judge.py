@@ -86,7 +86,15 @@ def _resampled_quality(quality: JudgeQuality, resamples: int, rng: np.random.Gen
     return tpr, tnr
 
 
-def vote_bootstrap(scores: Scores, point: int, votes: Mapping[int, Array], drawn: Array, *, seed: int = 0) -> Array:
+def vote_bootstrap(
+    scores: Scores,
+    point: int,
+    votes: Mapping[int, Array],
+    drawn: Array,
+    *,
+    seed: int = 0,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> Array:
     """Resample documents, and within each question the judge's votes: means of one point, shape (resamples, 1).
 
     A question's resampled score is its recorded one, moved by how far its resampled votes stand from its votes.
@@ -98,6 +106,7 @@ def vote_bootstrap(scores: Scores, point: int, votes: Mapping[int, Array], drawn
         votes: repeated verdicts by row of the matrix; a row without them keeps its score.
         drawn: how often each cluster is drawn, shape (resamples, clusters).
         seed: of the vote draws.
+        bounds: least and greatest score that a question can have; no resampled one leaves them.
     """
     rng = np.random.default_rng(seed)
     total, count = np.zeros(len(drawn)), np.zeros(len(drawn))
@@ -109,5 +118,6 @@ def vote_bootstrap(scores: Scores, point: int, votes: Mapping[int, Array], drawn
         for repeat in range(int(times.max()) if np.ptp(own) > 0 else 0):
             live = times > repeat
             picked = rng.integers(0, len(own), (int(live.sum()), len(own)))
-            total[live] += own[picked].mean(axis=1) - own.mean()
+            value = scores.values[row, point]
+            total[live] += np.clip(value + own[picked].mean(axis=1) - own.mean(), *bounds) - value
     return (total / np.maximum(count, 1))[:, None]
