@@ -26,6 +26,7 @@ from bench.types import Context, Floats
 NOTE = "faithful by construction: its faithfulness says nothing about a language model"
 INHERITED = 0.9
 LIKELY = 32
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Extractive:
     """Best sentences by cosine and shared words; declines where the question is hardly likely to be answered there.
 
     ``threshold`` (a probability) and ``weights`` (see ``answerability``), where null, are calibrated on the selection
-    split, where at most ``max_false_refusal`` of the questions that have an answer are refused (see ``calibrate``). A
-    further sentence joins while it scores at least ``margin`` times the best, up to ``max_sentences``.
+    split, so that with 95 % confidence at most ``max_false_refusal`` of the questions that have an answer are refused
+    (see ``calibrate``). A further sentence joins while it scores at least ``margin`` times the best, up to ``max_sentences``.
     """
 
     name: str = "extractive"
@@ -168,9 +169,9 @@ def calibrate(
     Args:
         scores: of each question, the higher the likelier it is answered.
         answerable: whether it has an answer.
-        max_false_refusal: greatest probability that a further answerable question falls below (split conformal: one
-            more refused question is counted than there are; a cut that refuses none is always allowed). Where one kind
-            of question is missing, or none is told apart, the threshold is 0: nothing is declined.
+        max_false_refusal: greatest share of answerable questions that may fall below: of all such questions, with 95 %
+            confidence, not only of these. A cut that refuses none of these is always allowed. Where one kind of
+            question is missing, or none is told apart, the threshold is 0: nothing is declined.
     """
     values, good = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=np.bool_)
     n_good, n_bad = int(good.sum()), int((~good).sum())
@@ -180,12 +181,20 @@ def calibrate(
     kept = np.array([(values[good] >= cut).mean() for cut in cuts])
     youden = kept - np.array([(values[~good] >= cut).mean() for cut in cuts])
     refused = np.round(n_good * (1 - kept))
-    youden[(refused > 0) & (refused + 1 > max_false_refusal * (n_good + 1))] = -1.0
+    youden[(refused > 0) & (_upper(refused, n_good) > max_false_refusal)] = -1.0
     best = int(np.argmax(youden))
     if youden[best] <= 0:
         return Threshold(0.0, n_good, n_bad, 0.0, auc(values, good))
     below = cuts[best - 1] if best else cuts[best] - 1e-6
     return Threshold(float((below + cuts[best]) / 2), n_good, n_bad, float(youden[best]), auc(values, good))
+
+
+def _upper(counts: Array, n: int) -> Array:
+    """Upper limit of each share ``counts / n`` (Clopper & Pearson 1934), one-sided."""
+    from scipy.stats import beta
+
+    limits: Array = np.where(counts < n, beta.ppf(CONFIDENCE, counts + 1, np.maximum(n - counts, 1)), 1.0)
+    return limits
 
 
 def score_sentences(question: str, numbered: Sequence[tuple[int, str]], tools: Tools) -> Floats:
