@@ -118,7 +118,7 @@ def test_equal_figures_have_one_spelling(texts: tuple[str, ...], one: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["release 2.10.0", "1,200 and 12,345", "pages 1,2,3", "at 05:00", "555-1234", "Marc may"]
+    "text", ["release 2.10.0", "1,200 and 12,345", "pages 1,2,3", "at 05:00", "555-1234", "Marc may", "ſixty sıxty"]
 )
 def test_other_figures_stay_as_they_are(text: str) -> None:
     assert plain(text) == text

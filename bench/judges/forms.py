@@ -31,7 +31,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[_Match], str]], ...] = (
         lambda m: _SHORT_MONTHS[m[1]],
     ),
     (  # twenty-five
-        re.compile(rf"\b({'|'.join(_TENS)})(?:-({'|'.join(_ONES)}))?\b", re.IGNORECASE),
+        re.compile(rf"\b({'|'.join(_TENS)})(?:-({'|'.join(_ONES)}))?\b", re.IGNORECASE | re.ASCII),
         lambda m: str(_TENS[m[1].lower()] + _ONES.get((m[2] or "").lower(), 0)),
     ),
     (  # 9,50 as many languages write 9.50; 1.000.000
