@@ -30,24 +30,24 @@ MUSEUM = "The railway museum opened in 1974. It shows 12 engines. A ticket costs
 
 
 @pytest.mark.parametrize(
-    ("question", "kind"),
+    ("question", "kinds"),
     [
-        ("When did the museum open?", "date"),
-        ("Until when is it open", "date"),
-        ("In which year was the bridge built?", "date"),
-        ("What happens when it rains?", "anything"),
-        ("How many engines does it show?", "count"),
-        ("How long is the viaduct?", "measure"),
-        ("How much does a ticket cost?", "price"),
-        ("What does it cost to park there?", "price"),
-        ("How much water does the boiler hold?", "number"),
-        ("Who drove it?", "anything"),
-        ("Wann wurde es eröffnet?", "anything"),
-        ("", "anything"),
+        ("When did the museum open?", {"date"}),
+        ("Until when is it open", {"date"}),
+        ("In which year was the bridge built?", {"date"}),
+        ("What happens when it rains?", set()),
+        ("How many engines does it show?", {"count"}),
+        ("How long is the viaduct?", {"measure"}),
+        ("How much does a ticket cost?", {"price"}),
+        ("What does it cost to park there, and how long may I stay?", {"price", "measure"}),
+        ("How much water does the boiler hold?", {"number"}),
+        ("Who drove it?", set()),
+        ("Wann wurde es eröffnet?", set()),
+        ("", set()),
     ],
 )
-def test_the_form_of_a_question_tells_what_it_asks_for(question: str, kind: Kind) -> None:
-    assert asked(question).kind == kind
+def test_the_form_of_a_question_tells_what_it_asks_for(question: str, kinds: set[Kind]) -> None:
+    assert asked(question).kinds == kinds
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,7 @@ def test_the_form_of_a_question_tells_what_it_asks_for(question: str, kind: Kind
         ("How many engines are there?", "| engines | 12 |", "| engines | some |"),
         ("How long is the bridge?", "It is 140 m long.", "It has 14 arches."),
         ("How much does a ticket cost?", "It is EUR 8.", "It is valid for 8 days."),
+        ("How much is the fee, and how long is it good?", "It is valid for 8 days.", "It is valid."),
         ("How much coal fits in?", "About 3 tonnes.", "A great deal."),
     ],
 )
@@ -69,7 +70,7 @@ def test_a_sentence_holds_what_is_asked_for_or_not(question: str, holds: str, la
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_question_and_sentence_can_be_compared(question: str, sentence: str) -> None:
-    assert asked(question).held_by(sentence) or asked(question).kind != "anything"
+    assert asked(question).held_by(sentence) or asked(question).kinds
 
 
 def seen(question: str, *passages: str, embed: bool = False) -> dict[str, float]:

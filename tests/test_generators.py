@@ -13,8 +13,9 @@ from scipy.stats import binom
 
 from bench.errors import ConfigError
 from bench.generators.base import DECLINE, Tools, citations, declines, plain
-from bench.generators.extractive import Extractive, calibrate, score_sentences
+from bench.generators.extractive import Extractive, score_sentences
 from bench.generators.openai import OpenAI
+from bench.generators.threshold import calibrate
 from bench.llm import Client
 from bench.prompts import data, fingerprint, names, render
 from bench.replies import Endpoint

@@ -3,7 +3,8 @@
 A question without an answer is often near the topic; what gives it away is the particular that it asks for: a name or
 number that stands nowhere near the best sentence, or no count, date or price there to answer with (Rajpurkar et al.
 2018, SQuAD 2.0, take unanswerable questions apart that way). ``answerability.json`` was fitted on SQuAD 2.0 and CLAPnq
-(``python -m tests.benchmarks.answerability --fit``); questions of the user's own move the weights as far as they can.
+(``python -m tests.benchmarks.answerability --fit``); questions of the user's own move the weights as far as they can. A
+modest signal: area under the curve .61 and .80 on the other halves of those two sets.
 """
 
 from __future__ import annotations

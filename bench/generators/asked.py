@@ -12,16 +12,18 @@ from typing import Literal
 
 from bench.sentences import STOP_WORDS, stem, tokens
 
-Kind = Literal["date", "count", "number", "measure", "price", "anything"]
+Kind = Literal["date", "count", "number", "measure", "price"]
 
 _VERB = r"(?:is|are|was|were|did|do|does|has|have|had|will|would|can|could|must|may|should)"
+_PAY = r"\b(?:costs?|pay|paid|charged?|fees?|money|spent)\b"
 _FORMS: dict[Kind, str] = {
     "date": rf"\bwhen (?:{_VERB}\b|$)|\b(?:what|which) (?:year|date|day|month|century|decade)\b",
     "count": r"\bhow many\b",
-    "measure": r"\bhow (?:long|far|old|high|large|big|fast|deep|wide|tall|heavy)\b",
-    "price": r"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|money|spent)\b|\bwhat\b.*\bcosts?\b"
+    "measure": r"\bhow (?:long|far|old|high|fast|deep|wide|tall|heavy)\b",
+    "price": rf"\bhow much\b.*{_PAY}|\bwhat\b.*\bcosts?\b"
     r"|\b(?:what|which) (?:is|are|was|were) the (?:\w+ )?(?:price|fee|cost)\b",
-    "number": r"\bhow (?:much|often)\b|\b(?:what|which) (?:percentage|percent|share|proportion|population)\b",
+    "number": rf"\bhow much\b(?!.*{_PAY})|\bhow (?:often|large|big)\b"
+    r"|\b(?:what|which) (?:percentage|percent|share|proportion|population)\b",
 }
 _PATTERNS = {kind: re.compile(form, re.IGNORECASE) for kind, form in _FORMS.items()}
 _COUNTED = re.compile(r"\bhow many ((?:\S+\s?){1,4})", re.IGNORECASE)
@@ -30,7 +32,7 @@ _NUMBER = re.compile(
     rf"^(?:\d|(?:{'|'.join(_WORDS.split())}|hundred|thousand|million|billion|dozen|half|twice|once|several)$)", re.I
 )
 _MONEY = re.compile(
-    r"[$€£¥]\s?\d|\d\s(?:m|b)illion\b|\b(?:eur|usd|gbp|chf|nok|sek)\s?\d"
+    r"[$€£¥]\s?\d|\bfree of charge\b|\bno (?:fee|charge)|\d\s(?:m|b)illion\b|\b(?:eur|usd|gbp|chf|nok|sek)\s?\d"
     r"|\d[\d.,]*\s?(?:million |billion |thousand )?(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|cents?|yen|francs?)\b",
     re.IGNORECASE,
 )
@@ -56,35 +58,37 @@ class Asked:
     """What a question asks for.
 
     Attributes:
-        kind: "anything" where the form of the question does not tell.
+        kinds: none where the form of the question does not tell; several where it asks for several things.
         counted: stems of the words after "how many".
         said: stems of all words of the question: what it names itself is no answer to it.
     """
 
-    kind: Kind
+    kinds: frozenset[Kind]
     counted: frozenset[str]
     said: frozenset[str]
 
     def held_by(self, sentence: str) -> bool:
-        """True if the sentence holds something of the kind that the question does not name itself."""
-        if self.kind == "anything":
+        """True if the sentence holds something of a kind that is asked for, and that the question does not name."""
+        return not self.kinds or any(self._holds(kind, sentence) for kind in self.kinds)
+
+    def _holds(self, kind: Kind, sentence: str) -> bool:
+        if kind == "date" and any(stem(match.group()) not in self.said for match in _DATE.finditer(sentence)):
             return True
-        if self.kind == "date":
-            return any(stem(match.group()) not in self.said for match in _DATE.finditer(sentence))
         words = tokens(sentence)
         numbers = [i for i, word in enumerate(words) if _NUMBER.match(word) and stem(word) not in self.said]
-        if self.kind == "number" or not numbers or "|" in sentence:  # a table's heading has the unit
-            return bool(numbers)
-        if self.kind == "count":
-            return any(self.counted & {stem(word) for word in words[i + 1 : i + 1 + _AFTER]} for i in numbers)
-        return bool((_MONEY if self.kind == "price" else _MEASURE).search(sentence))
+        if kind == "number" or not numbers or "|" in sentence:  # a table's heading has the unit
+            return bool(numbers) or (kind == "price" and bool(_MONEY.search(sentence)))
+        if kind == "count":
+            near = ({stem(word) for word in words[i + 1 : i + 1 + _AFTER]} for i in numbers)
+            return any(self.counted & some for some in near)
+        return bool((_MONEY if kind == "price" else _MEASURE).search(sentence))
 
 
 @lru_cache(maxsize=8192)
 def asked(question: str) -> Asked:
-    """Return what the form of a question asks for; the first form that fits."""
+    """Return what the form of a question asks for."""
     text = question.strip().rstrip("?？ ")
-    kind: Kind = next((kind for kind, form in _PATTERNS.items() if form.search(text)), "anything")
+    kinds: frozenset[Kind] = frozenset(kind for kind, form in _PATTERNS.items() if form.search(text))
     found = _COUNTED.search(text)
     counted = [word for word in tokens(found[1]) if word.lower() not in STOP_WORDS] if found else []
-    return Asked(kind, frozenset(map(stem, counted)), frozenset(stem(word) for word in tokens(question)))
+    return Asked(kinds, frozenset(map(stem, counted)), frozenset(stem(word) for word in tokens(question)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,40 +15,20 @@ from bench.generators.answerability import (
     Array,
     Weights,
     adapt,
-    auc,
     features,
     load_weights,
     weights_version,
 )
 from bench.generators.base import DECLINE, Answer, Tools
+from bench.generators.threshold import Threshold, calibrate
 from bench.sentences import content_words, sentences, stems, tokens
 from bench.types import Context, Floats
 
 NOTE = "faithful by construction: its faithfulness says nothing about a language model"
 INHERITED = 0.9
 LIKELY = 32
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A decline threshold and the evidence for it.
-
-    Attributes:
-        value: least probability of being answered here at which an answer is given.
-        n_answerable: questions of the selection split that have an answer.
-        n_unanswerable: those that have none.
-        youden: share of right answers given plus share of right declines, less 1, on that split.
-        auc: how well the probabilities order its questions; None where there is one kind only.
-        weights: of the model that gives the probabilities, intercept first.
-    """
-
-    value: float
-    n_answerable: int
-    n_unanswerable: int
-    youden: float
-    auc: float | None = None
-    weights: tuple[float, ...] = ()
+CALLS = 2048
+"""Contexts whose sentences are kept: each is read when the threshold is calibrated, and when it is answered."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +37,8 @@ class Extractive:
 
     ``threshold`` (a probability) and ``weights`` (see ``answerability``), where null, are calibrated on the selection
     split, so that with 95 % confidence at most ``max_false_refusal`` of the questions that have an answer are refused
-    (see ``calibrate``). A further sentence joins while it scores at least ``margin`` times the best, up to ``max_sentences``.
+    (see ``calibrate``). A further sentence joins while it scores at least ``margin`` times the best, up to
+    ``max_sentences``.
     """
 
     name: str = "extractive"
@@ -91,7 +73,7 @@ class Extractive:
         _embed_all(questions, contexts, tools, passages=True)
         found: list[Array | None] = []
         for question, context in zip(questions, contexts, strict=True):
-            numbered = _numbered(context)
+            numbered = _numbered(context.passages)
             scores = score_sentences(question, numbered, tools)
             found.append(features(question, numbered, context.passages, scores, tools.embed) if numbered else None)
         return found
@@ -133,7 +115,7 @@ class Extractive:
         return Weights(tuple(self.weights), fitted.spreads)
 
     def _answer(self, question: str, context: Context, tools: Tools) -> Answer:
-        numbered = _numbered(context)
+        numbered = _numbered(context.passages)
         scores = score_sentences(question, numbered, tools)
         reason = self._doubt(question, context, numbered, scores, tools)
         if reason:
@@ -161,50 +143,14 @@ class Extractive:
         return f"answered here with probability {probability:.2f}" if probability < self.threshold else ""
 
 
-def calibrate(
-    scores: Sequence[float] | Array, answerable: Sequence[bool] | NDArray[np.bool_], max_false_refusal: float = 1.0
-) -> Threshold:
-    """Return the threshold of greatest Youden index, the lowest of equals, among those that refuse few good questions.
-
-    Args:
-        scores: of each question, the higher the likelier it is answered.
-        answerable: whether it has an answer.
-        max_false_refusal: greatest share of answerable questions that may fall below: of all such questions, with 95 %
-            confidence, not only of these. A cut that refuses none of these is always allowed. Where one kind of
-            question is missing, or none is told apart, the threshold is 0: nothing is declined.
-    """
-    values, good = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=np.bool_)
-    n_good, n_bad = int(good.sum()), int((~good).sum())
-    if not n_good or not n_bad:
-        return Threshold(0.0, n_good, n_bad, 0.0)
-    cuts = np.unique(values)
-    kept = np.array([(values[good] >= cut).mean() for cut in cuts])
-    youden = kept - np.array([(values[~good] >= cut).mean() for cut in cuts])
-    refused = np.round(n_good * (1 - kept))
-    youden[(refused > 0) & (_upper(refused, n_good) > max_false_refusal)] = -1.0
-    best = int(np.argmax(youden))
-    if youden[best] <= 0:
-        return Threshold(0.0, n_good, n_bad, 0.0, auc(values, good))
-    below = cuts[best - 1] if best else cuts[best] - 1e-6
-    return Threshold(float((below + cuts[best]) / 2), n_good, n_bad, float(youden[best]), auc(values, good))
-
-
-def _upper(counts: Array, n: int) -> Array:
-    """Upper limit of each share ``counts / n`` (Clopper & Pearson 1934), one-sided."""
-    from scipy.stats import beta
-
-    limits: Array = np.where(counts < n, beta.ppf(CONFIDENCE, counts + 1, np.maximum(n - counts, 1)), 1.0)
-    return limits
-
-
 def score_sentences(question: str, numbered: Sequence[tuple[int, str]], tools: Tools) -> Floats:
     """Return a score from 0 to 1 for each sentence: mean of cosine and share of the question's content words.
 
     Cosines are taken of the likeliest sentences alone. A heading, a question or a short label is no answer: what
     follows it inherits most of its score.
     """
-    texts = [sentence for _, sentence in numbered]
-    scores = _shared_words(question, texts)
+    texts = tuple(sentence for _, sentence in numbered)
+    scores = _shared_words(question, texts).copy()
     if tools.embed is not None and texts:
         likely = _likely(scores)
         vectors = tools.embed([question, *(texts[index] for index in likely)])
@@ -218,7 +164,8 @@ def score_sentences(question: str, numbered: Sequence[tuple[int, str]], tools: T
     return scores
 
 
-def _shared_words(question: str, texts: Sequence[str]) -> Floats:
+@lru_cache(maxsize=CALLS)
+def _shared_words(question: str, texts: tuple[str, ...]) -> Floats:
     wanted = {word.stem for word in content_words(question)}
     return np.array([len(wanted & stems(text)) / max(1, len(wanted)) for text in texts], dtype=np.float32)
 
@@ -233,15 +180,17 @@ def _embed_all(questions: Sequence[str], contexts: Sequence[Context], tools: Too
         return
     wanted = [*questions, *(passage for context in contexts if passages for passage in context.passages)]
     for question, context in zip(questions, contexts, strict=True):
-        texts = [sentence for _, sentence in _numbered(context)]
+        texts = tuple(sentence for _, sentence in _numbered(context.passages))
         wanted += [texts[index] for index in _likely(_shared_words(question, texts))]
     if wanted:
         tools.embed(list(dict.fromkeys(wanted)))
 
 
+@lru_cache(maxsize=65536)
 def _is_label(sentence: str) -> bool:
     return sentence.endswith(("?", "？", ":")) or (len(tokens(sentence)) < 6 and sentence[-1] not in ".!。！")
 
 
-def _numbered(context: Context) -> list[tuple[int, str]]:
-    return [(number, s) for number, passage in enumerate(context.passages, 1) for s in sentences(passage)]
+@lru_cache(maxsize=CALLS)
+def _numbered(passages: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, s) for number, passage in enumerate(passages, 1) for s in sentences(passage))

@@ -22,7 +22,8 @@ from bench.context import build_context, cut_tokens
 from bench.corpus.golden import load_golden
 from bench.generators.answerability import FEATURES, WEIGHTS_FILE, Array, auc
 from bench.generators.base import Tools
-from bench.generators.extractive import Extractive, calibrate
+from bench.generators.extractive import Extractive
+from bench.generators.threshold import calibrate
 from bench.layout import Layout
 from bench.sentences import sentences
 from bench.settings import choose
