@@ -1,25 +1,24 @@
-"""Verb ``inspect``: one document with the chunk borders of one point, in the terminal and as HTML."""
+"""Verb ``inspect``: one document with the chunks of one point, what is indexed and handed over for them."""
 
 from __future__ import annotations
 
 import argparse
 import glob
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.corpus.load import load_documents
 from bench.errors import ConfigError, near
-from bench.report.chunkings import NOTHING, Borders, chunking_of, recut
+from bench.inspected import Cut, cut_of
 from bench.report.context import evidence_of
 from bench.report.data import SweepData
 from bench.report.marks import find_point
 from bench.report.page import environment
 from bench.report.patterns import SHOWN, count_patterns
-from bench.spans import intervals
 from bench.store import write_bytes
-from bench.types import Document
+from bench.types import Chunk, Document
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--point", default="", metavar="POINT", help="label or id (the chosen one, else the best)")
     parser.add_argument("--sweep", type=Path, help="results/<sweep> (the newest below results)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page as well")
+    parser.add_argument("--cache", type=Path, default=Path(".cache"), help="folder of replies of language models")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,10 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{data.folder}: no point of the sweep is complete; run the sweep again")
     point = _point(data, arguments.point)
     document = find_document(data, arguments.document)
-    borders = borders_of(data, point, document)
-    print_chunks(document, borders, data.points[point].label)
+    cut = cut_of(data, point, document, arguments.cache)
+    print_chunks(document, cut, data.points[point].label)
     if arguments.html:
-        write_bytes(arguments.html, render(data, point, document, borders).encode("utf-8", "replace"))
+        write_bytes(arguments.html, render(data, point, document, cut).encode("utf-8", "replace"))
         print(f"wrote {arguments.html}")
     return 0
 
@@ -59,7 +59,8 @@ def newest(folder: Path) -> Path:
 
 def _point(data: SweepData, name: str) -> int:
     if name:
-        return find_point(data.points, name) or 0
+        twin = next((one.duplicate_of for one in data.duplicates if name in (one.point_id, one.label)), None)
+        return find_point(data.points, twin or name) or 0
     return data.marks.chosen if data.marks.chosen is not None else data.best_first()[0]
 
 
@@ -74,52 +75,47 @@ def find_document(data: SweepData, name: str) -> Document:
         return data.documents[name]
     path = Path(name)
     if not path.is_file():
-        raise ConfigError(f"DOCUMENT: {name!r} is neither a document of {data.folder} nor a file; {_near(data, name)}")
+        allowed = near(name, list(data.documents)[:60])
+        raise ConfigError(f"DOCUMENT: {name!r} is neither a document of {data.folder} nor a file; {allowed}")
     html = str(data.points[0].config.get("corpus", {}).get("html", "source"))
     return load_documents(path.parent, include=[glob.escape(path.name)], html=html)[0]
 
 
-def _near(data: SweepData, name: str) -> str:
-    return near(name, list(data.documents)[:60])
-
-
-def borders_of(data: SweepData, point: int, document: Document) -> Borders:
-    """Chunk borders of one point over one document, which need not be of the sweep."""
-    record = data.points[point]
-    if data.documents.get(document.doc_id) is document:
-        return chunking_of(data, record).get(document.doc_id, NOTHING)
-    spans = [chunk.span for chunk in recut(record, [document]).chunks if chunk.span]
-    return Borders(intervals(sorted((span.start, span.end) for span in spans)))
-
-
-def print_chunks(document: Document, borders: Borders, label: str) -> None:
-    """Print every chunk under a line that numbers it; what two chunks share is shown as overlap."""
+def print_chunks(document: Document, cut: Cut, label: str) -> None:
+    """Print every chunk under a line that numbers it; what it shares with those before is dimmed."""
     from rich.console import Console
     from rich.text import Text
 
+    def left_out(gap: str, end: int) -> list[Text]:
+        place = f"── in no chunk [{end - len(gap)}, {end})"
+        return [Text(place, "bold red"), Text(gap.strip(), "red")] if gap.strip() else []
+
     console = Console(highlight=False)
-    console.out(f"{document.doc_id}: {len(borders.spans)} chunks by {label}")
-    before = 0
-    for number, (start, end) in enumerate(borders.spans.tolist(), 1):
-        shared = max(0, min(before, end) - start)
-        note = f", {shared} shared with the one before" if shared else ""
-        gap = document.text[before:start].strip()
-        if gap:
-            console.print(Text(f"── in no chunk [{before}, {start})", style="bold red"))
-            console.print(Text(gap, style="red"))
-        console.print(Text(f"── {number} [{start}, {end}) {end - start} characters{note}", style="bold cyan"))
-        body = Text(document.text[start:end])
-        body.stylize("dim", 0, shared)
-        console.print(body)
-        before = max(before, end)
-    found = count_patterns(document, borders)
-    broken = [
-        f"{title} {getattr(found, name)} of {getattr(found, of)}" for name, title, of in SHOWN if getattr(found, of)
-    ]
-    console.out("; ".join(broken))
+    console.out(f"{document.doc_id}: {len(cut.chunks)} chunk{'s' * (len(cut.chunks) != 1)} by {label}")
+    if cut.note:
+        console.out(cut.note)
+    for one in _chunks(document, cut, ()):
+        body = Text(document.text[one["start"] : one["end"]])
+        body.stylize("dim", 0, one["shared"])
+        lines = [Text(f"── {one['title']}", "bold cyan"), Text(one["indexed"], "italic green"), body]
+        for line in filter(None, [*left_out(one["gap"], one["start"]), *lines]):
+            console.print(line, soft_wrap=True)
+    for line in left_out(_rest(document, cut), len(document.text)):
+        console.print(line, soft_wrap=True)
+    console.out("; ".join(f"{title} {count} of {of}" for title, count, of in _patterns(document, cut)))
 
 
-def render(data: SweepData, point: int, document: Document, borders: Borders) -> str:
+def _rest(document: Document, cut: Cut) -> str:
+    """Return the text behind the last chunk."""
+    return document.text[int(cut.borders.spans[:, 1].max(initial=0)) :]
+
+
+def _patterns(document: Document, cut: Cut) -> list[tuple[str, int, int]]:
+    found = count_patterns(document, cut.borders)
+    return [(title, getattr(found, name), getattr(found, of)) for name, title, of in SHOWN if getattr(found, of)]
+
+
+def render(data: SweepData, point: int, document: Document, cut: Cut) -> str:
     """The document as a page of its own: chunks one under another, gold and overlap marked."""
     gold = [
         (span.start, span.end)
@@ -128,33 +124,60 @@ def render(data: SweepData, point: int, document: Document, borders: Borders) ->
         for span in item
         if span.doc_id == document.doc_id and document.doc_id in data.documents
     ]
-    found = count_patterns(document, borders)
     return str(
         environment()
         .get_template("inspect.html.j2")
         .render(
             document=document,
             label=data.points[point].label,
-            chunks=list(_chunks(document, borders, gold)),
-            patterns=[
-                (title, getattr(found, name), getattr(found, of)) for name, title, of in SHOWN if getattr(found, of)
-            ],
+            note=cut.note,
+            chunks=list(_chunks(document, cut, gold)),
+            rest=_rest(document, cut),
+            patterns=_patterns(document, cut),
             style=environment().loader.get_source(environment(), "page.css")[0],
         )
     )
 
 
-def _chunks(document: Document, borders: Borders, gold: Sequence[tuple[int, int]]) -> Any:
-    """For each chunk its number, place, shared characters, what no chunk holds before it, and its marked parts."""
-    before = 0
-    for number, (start, end) in enumerate(borders.spans.tolist(), 1):
+def _chunks(document: Document, cut: Cut, gold: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+    """For each chunk its title, place, shared characters, what no chunk holds before it, and its marked parts.
+
+    ``indexed`` is what is indexed in front of the text, or in its place, "" where the text is indexed as it stands.
+    """
+    before = last = 0
+    for number, chunk in enumerate(cut.chunks, 1):
+        start, end = (chunk.span.start, chunk.span.end) if chunk.span else (before, before)
         shared = max(0, min(before, end) - start)
-        gap = document.text[before:start] if before < start else ""
-        parts = marked(
-            document.text, start, end, [*((a, b, "gold") for a, b in gold), (start, start + shared, "shared")]
-        )
-        yield {"number": number, "start": start, "end": end, "shared": shared, "gap": gap, "parts": parts}
-        before = max(before, end)
+        ranges = [*((a, b, "gold") for a, b in gold), (start, start + shared, "shared")]
+        yield {
+            "number": number,
+            "title": _title(number, chunk, shared, "the one" if last == before else "those"),
+            "indexed": _indexed(document, chunk),
+            "start": start,
+            "end": end,
+            "shared": shared,
+            "gap": document.text[before:start] if before < start else "",
+            "parts": marked(document.text, start, end, ranges) if start < end else [],
+        }
+        before, last = max(before, end), end
+
+
+def _title(number: int, chunk: Chunk, shared: int, sharers: str) -> str:
+    """Number, place and size of a chunk, and what is handed over for it where that is more or less."""
+    if chunk.span is None:
+        return f"{number} without a source"
+    title = f"{number} [{chunk.span.start}, {chunk.span.end}) {len(chunk.span)} characters"
+    title += f", {shared} shared with {sharers} before" if shared else ""
+    handed = chunk.delivered
+    return title if handed in (None, chunk.span) else f"{title}, handed over [{handed.start}, {handed.end})"
+
+
+def _indexed(document: Document, chunk: Chunk) -> str:
+    own = document.text[chunk.span.start : chunk.span.end] if chunk.span else ""
+    if chunk.indexed_text == own:
+        return ""
+    header = chunk.indexed_text.removesuffix(own)
+    return f"indexed under: {header.strip()}" if own and header.endswith("\n") else f"indexed as: {chunk.indexed_text}"
 
 
 def marked(text: str, start: int, end: int, ranges: Sequence[tuple[int, int, str]]) -> list[tuple[str, str]]:

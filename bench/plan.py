@@ -55,7 +55,23 @@ def plan_sweep(overrides: Sequence[str]) -> Plan:
             f"sweep.name: got {shorten(name)!r}; allowed: up to 100 letters, digits, '.', '_' and '-', no '.' first"
         )
     named = [replace(point, sweep=replace(point.sweep, name=name)) for point in points]
-    return Plan([*merged, f"sweep.name={name}"], named, name)
+    return Plan([*_launchable(merged), f"sweep.name={name}"], named, name)
+
+
+def _launchable(overrides: list[str]) -> list[str]:
+    """Return the overrides as Hydra's launcher takes them.
+
+    It composes all that is not swept before it splits the sweep, and so refuses a setting that the swept files have
+    and the default one has not: as a sweep over one value it is left to the points.
+    """
+    parsed = _parse(overrides)
+    swept = {_key(one) for one in parsed if one.is_sweep_override()}
+    found = []
+    for text, one in zip(overrides, parsed, strict=True):
+        key, _, value = text.partition("=")
+        late = not one.is_sweep_override() and _key(one).partition(".")[0] in swept and value
+        found.append(f"{key}=choice({value})" if late else text)
+    return found
 
 
 @contextmanager

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,12 +14,21 @@ from hypothesis import strategies as st
 
 from bench.__main__ import main
 from bench.inspection import marked
+from bench.paths import conf_dir
+from bench.pipeline import execute
+from bench.plan import plan_sweep
 from bench.report.chunkings import Borders
+from bench.report.data import SweepData
 from bench.report.patterns import Patterns, count_patterns
 from bench.report.structure import parts_of
+from bench.session import Session
 from bench.spans import intervals
+from bench.store import Sweep
+from bench.sweep import _open
 from bench.types import Document
 from tests.report_sweeps import Point, hostile_world
+from tests.ruleserver import RuleServer
+from tests.small import DOCUMENTS, write_corpus
 
 TEXT = (
     "# Fares\n\nA ride costs four. It is paid on board.\n\n## Table\n\n| ticket | price |\n|---|---|\n| one | 4 |\n"
@@ -159,3 +171,109 @@ def test_no_sweep_at_all_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert main(["inspect", "b.md"]) == 2
     assert "no sweep below results" in capsys.readouterr().err
+
+
+LANGUAGE = {"blurb", "lumber", "propositions"}
+STRATEGIES = sorted({path.stem for path in (conf_dir() / "chunker").glob("*.yaml")} - {"custom"})
+
+
+@dataclass
+class Swept:
+    """A folder with one sweep of the strategies without a language model and one of those with it."""
+
+    folder: Path
+    server: RuleServer
+    points: dict[str, tuple[str, str]]
+
+    def inspect(self, name: str, document: str, *more: str) -> int:
+        """Run the verb for the point of a strategy."""
+        sweep, point = self.points[name]
+        places = ["--sweep", f"{self.folder}/{sweep}", "--cache", f"{self.folder}/cache"]
+        return main(["inspect", document, "--point", point, *places, *more])
+
+
+def run(overrides: list[str]) -> None:
+    """Run the points of a sweep, without its report."""
+    plan = plan_sweep(overrides)
+    session = Session.of(plan.points[0])
+    first = plan.points[0].sweep
+    sweep = Sweep(Path(first.results) / first.name)
+    _open(sweep, plan, [session.point_id(point) for point in plan.points], session)
+    for point in plan.points:
+        execute(point, session, sweep)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Swept]:
+    folder = tmp_path_factory.mktemp("strategies")
+    documents, golden = write_corpus(folder / "mine")
+    shared = ["corpus=folder", f"corpus.documents={documents}", f"corpus.golden={golden}", "embedder=static"]
+    shared += ["generator=none", f"sweep.results={folder}", f"sweep.cache={folder}/cache/vectors.sqlite"]
+    plain = [name for name in STRATEGIES if name not in LANGUAGE]
+    with RuleServer() as server:
+        model = ["chunker.model=m", f"chunker.base_url={server.url}", f"chunker={','.join(sorted(LANGUAGE))}"]
+        run([*shared, f"chunker={','.join(plain)}", "chunker.size=60", "sweep.name=plain"])
+        run([*shared, *model, "chunker.size=130", "sweep.name=language"])
+        records = [
+            (name, record)
+            for name in ("plain", "language")
+            for data in [SweepData.read(folder / name)]
+            for record in [*data.points, *data.duplicates]
+        ]
+        yield Swept(folder, server, {r.config["chunker"]["name"]: (name, r.point_id) for name, r in records})
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_any_strategy_is_shown_on_any_document(
+    name: str, swept: Swept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On those of the sweep nothing is asked anew; a file of the user's is cut as the sweep would cut it."""
+    calls = swept.server.calls
+    for document, text in DOCUMENTS.items():
+        assert swept.inspect(name, document, "--html", str(tmp_path / "page.html")) == 0
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"{document}: ")
+        assert "only the borders" not in shown
+        missing = [word for word in re.findall(r"\w+", text) if word not in shown]
+        cut = shown.count("── ") if name in ("characters", "tokens", "tokens_chroma") else 0
+        assert len(missing) <= cut, "text of the document is neither in a chunk nor shown as left out"
+        assert (tmp_path / "page.html").read_text(encoding="utf-8").count('<div class="text"') == shown.count("── ") - (
+            shown.count("── in no chunk")
+        )
+    assert swept.server.calls == calls
+    file = tmp_path / "other.md"
+    file.write_text("# Other\n\nSomething that no sweep has seen.\n", encoding="utf-8")
+    assert swept.inspect(name, str(file)) == 0
+    shown = capsys.readouterr().out
+    assert "other.md: 1 chunk by " in shown or name in ("propositions", "sentence_window", "multi_scale")
+    assert all(word in shown for word in ["Something", "that", "no", "sweep", "has", "seen."])
+    assert (swept.server.calls > calls) == (name in {"blurb", "propositions"})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("contextual", "indexed under: Ferry"),
+        ("blurb", "indexed under: On # Ferry The."),
+        ("propositions", "indexed as: Fact 0: # Ferry"),
+        ("parent_child", "characters, handed over [0, 242)"),
+        ("sentence_window", "characters, handed over [0, 103)"),
+        ("multi_scale", "shared with those before, handed over ["),
+    ],
+)
+def test_what_is_indexed_or_handed_over_beside_the_chunk_is_shown(
+    name: str, words: str, swept: Swept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert swept.inspect(name, "ferry.md") == 0
+    assert words in capsys.readouterr().out
+
+
+def test_borders_are_shown_where_the_replies_are_gone(swept: Swept, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = swept.server.calls
+    point = ["--point", swept.points["blurb"][1], "--sweep", f"{swept.folder}/language"]
+    assert main(["inspect", "ferry.md", *point, "--cache", f"{swept.folder}/elsewhere"]) == 0
+    shown = capsys.readouterr().out
+    assert "only the borders are shown: " in shown
+    assert "indexed under" not in shown
+    assert "── 2 [" in shown
+    assert swept.server.calls == calls

@@ -204,3 +204,11 @@ def test_a_killed_sweep_sends_only_what_is_missing(
     assert server.calls > before
     assert len(asked) - len(set(asked)) <= 1, "more was sent again than the call that was under way"
     assert SweepData.read(Path("results/t")).points[0].realised["cutting_calls"] == len(set(asked))
+
+
+def test_a_setting_that_only_the_swept_strategies_have(base: list[str], server: RuleServer) -> None:
+    """``chunker.model`` is none of the default strategy's: it must reach the points all the same."""
+    assert main([*base, "chunker=blurb,propositions", "chunker.size=20"]) == 0
+    data = SweepData.read(Path("results/t"))
+    assert sorted(record.config["chunker"]["model"] for record in data.points) == ["m", "m"]
+    assert server.calls > 10

@@ -23,7 +23,8 @@ class Blurb(Asking):
 
     Attributes:
         base: strategy that cuts; see ``bench.chunkers.bases``.
-        around_chars: how much of the document the model is shown, the chunk in the middle.
+        around_chars: how much of the document the model is shown, the chunk in the middle; all of it where that fits,
+            so that a server can keep what it has read for the next chunk.
     """
 
     rewrites: ClassVar[bool] = True
@@ -51,8 +52,9 @@ class Blurb(Asking):
         ]
 
     def _request(self, document: Document, span: Span) -> Request:
-        room = max(0, self.around_chars - len(span)) // 2
-        low, high = max(0, span.start - room), min(len(document.text), span.end + room)
+        shown = max(self.around_chars, len(span))
+        low = max(0, min(span.start - (shown - len(span)) // 2, len(document.text) - shown))
+        high = min(low + shown, len(document.text))
         title = " ".join(str(document.meta.get("title") or document.doc_id).split())
         chunk = document.text[span.start : span.end]
         return Request(self.messages(title=title, document=document.text[low:high], chunk=chunk))
