@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +101,12 @@ class Answering:
         if calibrate is None or getattr(self.generator, "threshold", 0.0) is not None:
             return self.generator, {}
         rows = [i for i, q in enumerate(questions) if not selection or q.question_id in selection]
-        scores = self.generator.best_scores(  # type: ignore[attr-defined]
+        signals = self.generator.signals(  # type: ignore[attr-defined]
             [questions[i].text for i in rows], [contexts[i] for i in rows], GeneratorTools(self._memo)
         )
-        generator, threshold = calibrate(scores, [questions[i].answerable for i in rows])
-        found = {name: getattr(threshold, name) for name in ("value", "n_answerable", "n_unanswerable", "youden")}
-        return generator, {"threshold": found | {"calibrated_on": "selection split" if selection else "all questions"}}
+        generator, threshold = calibrate(signals, [questions[i].answerable for i in rows])
+        on = {"calibrated_on": "selection split" if selection else "all questions"}
+        return generator, {"threshold": asdict(threshold) | on}
 
     def _answer(
         self, generator: Generator, questions: Sequence[GoldenQuestion], contexts: Sequence[Context]
@@ -169,7 +169,8 @@ class Answering:
 
 def describe(configured: Any) -> dict[str, Any]:
     """Return name, note, model and prompt versions of a generator or judge, as the record keeps them."""
-    names = ("name", "note", "model", "golden_context", "votes", "phrasings", "prompt_version", "prompt_versions")
+    versions = ["prompt_version", "prompt_versions", "weights_version"]
+    names = ["name", "note", "model", "golden_context", "votes", "phrasings", *versions]
     return {name: getattr(configured, name) for name in names if getattr(configured, name, None) not in (None, "")}
 
 

@@ -129,8 +129,9 @@ class Session:
             "measures": MEASURES_VERSION,
         }
         for part in (point.chunker, point.generator, point.judge):
-            versions = getattr(part, "prompt_version", "") or getattr(part, "prompt_versions", "")
-            inputs |= {f"prompts of {type(part).__module__}": to_json(versions)} if versions else {}
+            names = ("prompt_version", "prompt_versions", "weights_version")
+            versions = {name: found for name in names if (found := getattr(part, name, ""))}
+            inputs |= {f"versions of {type(part).__module__}": to_json(versions)} if versions else {}
         return point_id(point, inputs)
 
     def corpus_summary(self) -> dict[str, Any]:

@@ -92,6 +92,35 @@ def test_every_figure_and_its_numbers_on_odd_data(name: str, tmp_path: Path) -> 
         assert all(math.isfinite(value) for value in floats)
 
 
+def test_answers_stand_beside_recall_with_their_n_and_what_is_said_of_the_generator(tmp_path: Path) -> None:
+    scores = ordinary()
+    unanswerable = np.where(np.arange(len(scores))[:, None] < 6, 1.0, NAN) * np.ones_like(scores)
+    tables = {**measures(scores), "faithfulness": scores * 0.9, "decline_rate": unanswerable}
+    data = sweep(tmp_path / "sweep", scores, tables=tables, missing="undefined")
+    for point in data.points:
+        point.provenance["answers"] = {"generator": {"note": "faithful by construction"}}  # type: ignore[index]
+    text = svg_text(write_figure(data, "answers", tmp_path / "answers", (".svg",))[0])
+    for said in (
+        "evidence recall",
+        "faithfulness",
+        "nothing answers",
+        "(n = 6)",
+        "(n = 30)",
+        "faithful by construction",
+    ):
+        assert said in text
+    assert "correctness" not in text
+    numbers = FIGURES["answers"].numbers(data)
+    assert numbers.columns[9:] == ["faithfulness", "low", "high", "n", "decline_rate", "low", "high", "n"]
+    best = data.points[data.best_first()[0]]
+    assert numbers.rows[0][9] == pytest.approx(best.mean("faithfulness") or 0.0)
+    assert numbers.rows[0][13:] == [1.0, 1.0, 1.0, 6]
+    bare = sweep(tmp_path / "bare", scores)
+    assert "choose a generator" in svg_text(write_figure(bare, "answers", tmp_path / "none", (".svg",))[0])
+    both = svg_text(write_figure(data, "tradeoff", tmp_path / "tradeoff", (".svg",))[0])
+    assert "Answers from 2,000 tokens: faithfulness" in both
+
+
 def test_labels_are_shown_as_they_are(tmp_path: Path) -> None:
     data = sweep(tmp_path / "sweep", ordinary(len(LABELS)))
     for record, label in zip(data.points, LABELS, strict=True):

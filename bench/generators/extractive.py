@@ -78,8 +78,6 @@ class Extractive:
             found.append(features(question, numbered, context.passages, scores, tools.embed) if numbered else None)
         return found
 
-    best_scores = signals
-
     def calibrate(
         self, signals: Sequence[Array | None], answerable: Sequence[bool] | NDArray[np.bool_]
     ) -> tuple[Extractive, Threshold]:

@@ -193,7 +193,7 @@ class ModelEngine:
         settled = [majority(one) for one in rounds]
         if None in settled:
             return Found(None, fault(next(r for r in replies if r.data is None)), usage)
-        worst = min((name for name in settled if name is not None), key=lambda name: WORTH[name])
+        worst = _worst([name for name in settled if name is not None])
         shown = next((r for r in replies if r.data is not None and verdict_of(r) == worst), None)
         quote, reason = (getattr(shown.data, "quote", ""), getattr(shown.data, "reason", "")) if shown else ("", "tie")
         where = holders(quote, check.passages)
@@ -218,7 +218,11 @@ def ballot(rounds: Sequence[Sequence[Reply]]) -> tuple[VerdictName | None, ...]:
     if len(rounds[0]) < 2:
         return ()
     votes = ([verdict_of(reply) for reply in vote if reply.data is not None] for vote in zip(*rounds, strict=True))
-    return tuple(min(vote, key=lambda name: WORTH[name]) if vote else None for vote in votes)
+    return tuple(_worst(vote) if vote else None for vote in votes)
+
+
+def _worst(verdicts: Sequence[VerdictName]) -> VerdictName:
+    return min(verdicts, key=lambda name: WORTH[name])
 
 
 def verdict_of(reply: Reply) -> VerdictName:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.errors import ConfigError, near
 from bench.report.data import SweepData
+from bench.report.figures.answers import ANSWERS, draw_answers
 from bench.report.figures.base import Kind, Numbers
 from bench.report.figures.budget import BUDGET, draw_budget
 from bench.report.figures.causes import CAUSES_KIND, draw_causes
@@ -18,12 +19,13 @@ from bench.report.figures.tradeoff import TRADEOFF, draw_tradeoff
 from bench.report.style import save, styled
 
 FIGURES: dict[str, Kind] = {
-    kind.name: kind for kind in (TRADEOFF, BUDGET, FOREST, HEATMAP, MATRIX, COST, FAITHFULNESS, OPTIMISM, CAUSES_KIND)
+    kind.name: kind
+    for kind in (TRADEOFF, BUDGET, FOREST, HEATMAP, MATRIX, COST, ANSWERS, FAITHFULNESS, OPTIMISM, CAUSES_KIND)
 }
 
 __all__ = [
-    "FIGURES", "Kind", "Numbers", "draw_budget", "draw_causes", "draw_cost", "draw_faithfulness", "draw_forest",
-    "draw_heatmap", "draw_matrix", "draw_optimism", "draw_tradeoff", "write_figure",
+    "FIGURES", "Kind", "Numbers", "draw_answers", "draw_budget", "draw_causes", "draw_cost", "draw_faithfulness",
+    "draw_forest", "draw_heatmap", "draw_matrix", "draw_optimism", "draw_tradeoff", "write_figure",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
+from bench.report.figures.answers import generator_note
 from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, mean_of
 from bench.report.figures.tradeoff import RING, RINGS
 from bench.report.style import empty, new_figure, note, series_style, shorten
@@ -142,9 +143,10 @@ def faithfulness_figure(data: SweepData) -> Figure:
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False, fontsize=8.5, markerscale=0.7)
+        said = f"Declined answers are not scored. Bars: 95 % bootstrap by {data.unit}."
         note(
             axes,
-            caption(data, f"Declined answers are not scored. Bars: 95 % bootstrap by {data.unit}.", "faithfulness"),
+            caption(data, said + generator_note(data), "faithfulness"),
         )
     return figure
 

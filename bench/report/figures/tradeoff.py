@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
+from bench.report.figures.answers import generator_note
 from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, mean_of, pareto
 from bench.report.style import MAX_SERIES, empty, note, number_points, series_style, shorten
 
@@ -35,7 +36,7 @@ class Panel:
 
 
 def panels(data: SweepData) -> list[Panel]:
-    """Precision at equal tokens and at k = 5; and faithfulness, where answers were judged and it differs."""
+    """Precision at equal tokens and at k = 5; faithfulness and correctness where answers were judged and differ."""
     budget = f"{data.budget_tokens:,} tokens"
     cut = data.headline.partition("@")[2]
     equal = Panel(
@@ -46,9 +47,9 @@ def panels(data: SweepData) -> list[Panel]:
         "At k = 5 chunks: context differs",
     )  # fmt: skip
     shown = [equal, at_k]
-    if len({point.mean("faithfulness") for point in data.points} - {None}) > 1:
-        title = f"Answers from {budget}"
-        shown.append(Panel(data.headline, "faithfulness", "evidence recall", "faithfulness", title))
+    for name, label in (("faithfulness", "faithfulness"), ("answer_correctness", "correctness")):
+        if len({point.mean(name) for point in data.points} - {None}) > 1:
+            shown.append(Panel(data.headline, name, "evidence recall", label, f"Answers from {budget}: {label}"))
     return [panel for panel in shown if data.has(panel.x) and data.has(panel.y)]
 
 
@@ -125,9 +126,8 @@ def tradeoff_figure(data: SweepData) -> Figure:
     handles, labels = all_axes[0].get_legend_handles_labels()
     names = [f"{n}  {shorten(data.short_labels[i], 34)}" for n, i in enumerate(listed, 1)]
     _legend(figure, handles, labels, names)
-    note(
-        all_axes[0], caption(data, f"Line: settings that no other beats on both. Bars: 95 % bootstrap by {data.unit}.")
-    )
+    said = f"Line: settings that no other beats on both. Bars: 95 % bootstrap by {data.unit}."
+    note(all_axes[0], caption(data, said + (generator_note(data) if len(shown) > 2 else "")))
     figure.draw_without_rendering()
     for axes, panel in zip(all_axes, shown, strict=False):
         x, y = data.intervals(panel.x), data.intervals(panel.y)
