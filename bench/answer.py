@@ -93,7 +93,7 @@ class _Work:
         rows = self.sweep.questions(record)
         selection = selection_ids(self.sample, int(self.header["seed"]))
         outcome = self.answering.run(self.sample, self.contexts(rows), selection)
-        run = (self.sweep.point_dir(record.duplicate_of or record.point_id) / "run.trec").read_text(encoding="utf-8")
+        run = self.sweep.run_text(record)
         self.sweep.write_point(merged_record(record, outcome), merged_rows(rows, outcome), run)
 
     def forecast(self, records: Sequence[PointRecord]) -> int:

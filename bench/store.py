@@ -6,16 +6,17 @@ import gzip
 import json
 import zlib
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.errors import StoreError
 from bench.files import write_bytes as write_bytes
+from bench.shapes import DOCUMENT, GOLDEN, HEADER, RECORD, ROW, check, check_estimates
 from bench.types import Document
 
 SCHEMA_VERSION = 1
-HEADER_KEYS = ("corpus", "created", "cuts", "headline", "headline_tokens", "name", "points", "seed", "tokenizer")
+AGAIN = "run the sweep again"
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
@@ -45,7 +46,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path}: is not JSON ({error}); if bench wrote it, delete it and run the sweep again"
         ) from error
@@ -80,7 +81,7 @@ def read_json_lines(path: Path) -> list[Any]:
         if line:
             try:
                 rows.append(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise StoreError(f"{path}:{number}: is not JSON ({error}); delete the point and run again") from error
             if not isinstance(rows[-1], dict):
                 raise StoreError(f"{path}:{number}: holds no JSON object; delete the point and run again")
@@ -131,16 +132,12 @@ class Sweep:
 
     def header(self) -> dict[str, Any]:
         """Content of sweep.json."""
-        header = read_object(self.folder / "sweep.json")
-        if header.get("schema_version") != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.folder / 'sweep.json'}: schema_version {header.get('schema_version')!r} was written by "
-                f"another version; this one reads {SCHEMA_VERSION}: run the sweep again"
-            )
-        missing = [name for name in HEADER_KEYS if name not in header]
-        if missing or not all(isinstance(name, str) for name in header["points"]):
-            wrong = f"lacks {missing[0]!r}" if missing else "points are no list of names"
-            raise StoreError(f"{self.folder / 'sweep.json'}: {wrong}; run the sweep again")
+        path = self.folder / "sweep.json"
+        header = read_object(path)
+        _check_version(path, header.get("schema_version"))
+        check(header, HEADER, path, AGAIN)
+        if not all(isinstance(name, str) for name in header["points"]):
+            raise StoreError(f"{path}: points are no list of names; {AGAIN}")
         return header
 
     def point_dir(self, point_id: str) -> Path:
@@ -150,7 +147,9 @@ class Sweep:
     def has(self, point_id: str) -> bool:
         """True if the point is there and complete: it need not run again."""
         path = self.point_dir(point_id) / "record.json"
-        return path.is_file() and read_object(path).get("status") == "complete"
+        found = read_object(path) if path.is_file() else {}
+        kept = found.get("duplicate_of") or (path.parent / "questions.jsonl").is_file()
+        return found.get("status") == "complete" and bool(kept)
 
     def record(self, point_id: str) -> PointRecord:
         """Read one record.
@@ -160,11 +159,10 @@ class Sweep:
         """
         path = self.point_dir(point_id) / "record.json"
         raw = read_object(path)
-        fields = PointRecord.__dataclass_fields__
-        missing = [name for name, one in fields.items() if one.default is MISSING and name not in raw]
-        if missing:
-            raise StoreError(f"{path}: lacks {missing[0]!r}; delete it and run the sweep again")
-        return PointRecord(**{name: raw[name] for name in fields if name in raw})
+        _check_version(path, raw.get("schema_version", SCHEMA_VERSION))
+        check(raw, RECORD, path, f"delete it and {AGAIN}")
+        check_estimates(raw["estimates"], path, f"delete it and {AGAIN}")
+        return PointRecord(**{name: raw[name] for name in PointRecord.__dataclass_fields__ if name in raw})
 
     def records(self, leave_out: Container[str] = ()) -> list[PointRecord]:
         """The points that the last run of the sweep asked for and that have a record, in its order."""
@@ -186,7 +184,17 @@ class Sweep:
         asked = self.header()["corpus"].get("questions") if has_header else None
         if asked is not None and len(rows) != asked:
             raise StoreError(f"{path}: has {len(rows)} of {asked} questions; delete the point's folder and run again")
+        for number, row in enumerate(rows if has_header else [], 1):
+            check(row, ROW, f"{path}:{number}", "delete the point's folder and run again")
         return rows
+
+    def run_text(self, record: PointRecord) -> str:
+        """The TREC run of a point (of the point it duplicates, where it does)."""
+        path = self.point_dir(record.duplicate_of or record.point_id) / "run.trec"
+        try:
+            return path.read_bytes().decode("utf-8", "surrogatepass")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{path}: cannot be read ({error}); delete the point's folder and run again") from error
 
     def write_inputs(self, documents: Iterable[Document], golden: Iterable[Mapping[str, Any]]) -> None:
         """Keep what the sweep ran on, so that reports need nothing else."""
@@ -196,7 +204,25 @@ class Sweep:
 
     def documents(self) -> tuple[Document, ...]:
         """The documents that the sweep ran on."""
-        return tuple(Document(**row) for row in read_json_lines(self.folder / "documents.jsonl.gz"))
+        return tuple(Document(**{name: row[name] for name in DOCUMENT}) for row in self._inputs("documents.jsonl.gz"))
+
+    def golden(self) -> list[dict[str, Any]]:
+        """The golden questions as rows of our own format."""
+        return self._inputs("golden.jsonl")
+
+    def _inputs(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
+        rows = read_json_lines(path)
+        for number, row in enumerate(rows, 1):
+            check(row, GOLDEN if name == "golden.jsonl" else DOCUMENT, f"{path}:{number}", f"delete it and {AGAIN}")
+        return rows
+
+
+def _check_version(path: Path, version: object) -> None:
+    if version != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: schema_version {version!r} was written by another version (this is {SCHEMA_VERSION}); {AGAIN}"
+        )
 
 
 def trec_run(rows: Iterable[Mapping[str, Any]], tag: str) -> str:

@@ -102,7 +102,8 @@ def _open(sweep: Sweep, plan: Plan, ids: Sequence[str], session: Session) -> boo
     }
     if (sweep.folder / "sweep.json").is_file():
         before = read_object(sweep.folder / "sweep.json")
-        if {**before, "created": ""} == {**header, "created": ""}:
+        whole = all((sweep.folder / name).is_file() for name in ("documents.jsonl.gz", "golden.jsonl"))
+        if whole and {**before, "created": ""} == {**header, "created": ""}:
             return False
     sweep.write_inputs(session.corpus.documents, session.golden_rows())
     write_json(sweep.folder / "sweep.json", header)

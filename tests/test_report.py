@@ -256,6 +256,18 @@ def test_the_page_and_the_decision_give_one_number_for_one_thing(tmp_path: Path,
         assert one.p == pytest.approx(told[frozenset((data.points[one.point].label, reference))])
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"records": 3}', '{"records": [], "chosen": "x"}', "\x00"])
+def test_a_broken_decision_is_one_line(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    values, clusters = normal_scores([0.3, 0.6], 30)
+    folder = Synthetic({HEADLINE: np.clip(values, 0, 1)}, clusters).write(tmp_path / "s")
+    (folder / "decision.json").write_text(text, encoding="utf-8")
+    assert main(["report", str(folder)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "decision.json: " in told
+    assert "again" in told
+
+
 def page_of(data: SweepData) -> str:
     if not (data.folder / "report.html").is_file():
         write_report(data)

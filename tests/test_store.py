@@ -5,24 +5,29 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.errors import StoreError
+from bench.shapes import HEADER, RECORD
 from bench.store import (
     PointRecord,
     Sweep,
     read_json_lines,
+    read_object,
     to_json,
     trec_run,
     write_bytes,
     write_json,
     write_json_lines,
 )
+from bench.types import Document
 
 
 def record(point_id: str, status: str = "complete", duplicate_of: str | None = None) -> PointRecord:
@@ -138,3 +143,92 @@ def test_a_cut_archive_is_one_line(tmp_path: Path, size: int) -> None:
     (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(b'{"a": "many letters: abcdefghijklmnop"}\n')[:size])
     with pytest.raises(StoreError, match="cannot be read"):
         read_json_lines(tmp_path / "rows.jsonl.gz")
+
+
+def kept(folder: Path) -> Sweep:
+    """A sweep of one point, whole."""
+    sweep = Sweep(folder)
+    header = {name: kind() for name, kind in HEADER.items() if isinstance(kind, type)}
+    write_json(folder / "sweep.json", header | {"schema_version": 1, "points": ["a"], "corpus": {"questions": 1}})
+    row = {"question_id": "q", "cluster": "d", "hits": [], "scores": {}}
+    sweep.write_point(replace(record("a"), estimates={"m": {"mean": None}}), [row])
+    sweep.write_inputs([Document("d", "text", "x", {})], [{"question_id": "q"}])
+    return sweep
+
+
+def all_of(sweep: Sweep) -> None:
+    """Read everything that commands read of a sweep."""
+    for one in Sweep.open(sweep.folder).records():
+        sweep.questions(one)
+        sweep.run_text(one)
+    sweep.documents()
+    sweep.golden()
+
+
+FILES = ["sweep.json", "points/a/record.json", "points/a/questions.jsonl", "documents.jsonl.gz", "golden.jsonl"]
+GARBAGE = [
+    b"",
+    b"\x00",
+    b"caf\xe9",
+    b"[]",
+    b"3\n",
+    b'{"x": 1}\n',
+    b"[" * 200_000,
+    b"x" * 5_000_000,
+    b'{"schema_version": 0}',
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("data", GARBAGE, ids=range(len(GARBAGE)))
+def test_whatever_stands_in_a_file_is_one_line(tmp_path: Path, name: str, data: bytes) -> None:
+    sweep = kept(tmp_path)
+    all_of(sweep)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    if not data and name in ("documents.jsonl.gz", "golden.jsonl"):
+        return  # no document and no question is an empty list
+    with pytest.raises(StoreError, match=re.escape(name)) as caught:
+        all_of(sweep)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert re.search(r"again", str(caught.value))
+
+
+@pytest.mark.parametrize("name", [*FILES[2:], "points/a/run.trec"])
+def test_a_folder_in_place_of_a_file_is_one_line(tmp_path: Path, name: str) -> None:
+    sweep = kept(tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    with pytest.raises(StoreError, match=f"{re.escape(name)}.*again"):
+        all_of(sweep)
+
+
+@pytest.mark.parametrize("key", [*HEADER, "schema_version"])
+def test_a_header_value_of_another_kind_is_named(tmp_path: Path, key: str) -> None:
+    sweep = kept(tmp_path)
+    write_json(tmp_path / "sweep.json", read_object(tmp_path / "sweep.json") | {key: 1.5})
+    with pytest.raises(StoreError, match=rf"sweep\.json: .*{key}"):
+        all_of(sweep)
+
+
+@pytest.mark.parametrize("key", [*RECORD, "schema_version"])
+def test_a_record_value_of_another_kind_is_named(tmp_path: Path, key: str) -> None:
+    sweep, path = kept(tmp_path), tmp_path / "points" / "a" / "record.json"
+    write_json(path, read_object(path) | {key: 1.5})
+    with pytest.raises(StoreError, match=rf"record\.json: .*{key}"):
+        all_of(sweep)
+
+
+@pytest.mark.parametrize("found", [None, [], {}, {"mean": "high"}])
+def test_an_estimate_without_a_mean_is_named(tmp_path: Path, found: object) -> None:
+    sweep, path = kept(tmp_path), tmp_path / "points" / "a" / "record.json"
+    write_json(path, read_object(path) | {"estimates": {"recall": found}})
+    with pytest.raises(StoreError, match="estimates of 'recall' have no mean"):
+        all_of(sweep)
+
+
+def test_a_point_whose_questions_are_gone_runs_again(tmp_path: Path) -> None:
+    sweep = kept(tmp_path)
+    assert sweep.has("a")
+    (tmp_path / "points" / "a" / "questions.jsonl").unlink()
+    assert not sweep.has("a")

@@ -148,6 +148,20 @@ def test_what_another_process_has_computed_meanwhile_is_not_computed_again(base:
     ]
 
 
+@pytest.mark.parametrize(
+    "lost", ["documents.jsonl.gz", "golden.jsonl", "points/*/questions.jsonl", "points/*/record.json"]
+)
+def test_a_lost_file_comes_back_with_the_same_command(base: list[str], lost: str) -> None:
+    command = [*base, "chunker.size=16"]
+    assert main(command) == 0
+    (path,) = Path("results/t").glob(lost)
+    before = path.read_bytes()
+    path.unlink()
+    assert main(command) == 0
+    assert lost.endswith("record.json") or path.read_bytes() == before
+    assert main(["report", "results/t"]) == 0
+
+
 class Breaks:
     """A chunker of a user's that fails on one document."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.decision.table import Table
 from bench.spans import ink, intersect, intervals, length
-from bench.store import Sweep, read_json_lines
+from bench.store import Sweep
 from bench.types import Ints
 
 SHARES = (0.0, 0.5, 1.0)
@@ -40,8 +40,7 @@ def recall_by_threshold(table: Table, points: Sequence[int], k: int) -> dict[str
 
 def _golden(table: Table) -> dict[str, list[Piece]]:
     """Evidence items of each question that has some, each a list of its alternatives."""
-    path = table.folder / "golden.jsonl"
-    rows = read_json_lines(path) if path.is_file() else []
+    rows = Sweep(table.folder).golden() if (table.folder / "golden.jsonl").is_file() else []
     found = {row["question_id"]: [_alternatives(item) for item in row.get("evidence") or []] for row in rows}
     return {question: items for question, items in found.items() if items}
 

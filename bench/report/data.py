@@ -13,7 +13,7 @@ import numpy as np
 from bench.report.marks import Marks, default_decision, find_marks, read_decision
 from bench.stats.resample import RESAMPLES, mean_intervals, weights
 from bench.stats.scores import Array, Scores
-from bench.store import PointRecord, Sweep, read_json_lines
+from bench.store import PointRecord, Sweep
 from bench.types import Document
 
 MAX_DECIDED = 40_000
@@ -162,8 +162,8 @@ class SweepData:
     @cached_property
     def golden(self) -> dict[str, Row]:
         """Golden questions by id, as the sweep kept them; empty where it kept none."""
-        path = self.folder / "golden.jsonl"
-        return {row["question_id"]: row for row in read_json_lines(path)} if path.is_file() else {}
+        kept = Sweep(self.folder).golden() if (self.folder / "golden.jsonl").is_file() else []
+        return {row["question_id"]: row for row in kept}
 
     @cached_property
     def documents(self) -> dict[str, Document]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, near
+from bench.shapes import DECISION, check
 from bench.store import PointRecord, read_object
 
 
@@ -34,6 +35,7 @@ def read_decision(folder: Path, point_ids: Sequence[str]) -> dict[str, Any] | No
     if not path.is_file():
         return None
     decision = read_object(path)
+    check(decision, DECISION, path, "run bench decide again")
     decided = {row["point_id"] for row in decision.get("records", [])}
     left_out = len(decision.get("excluded", []))
     known = decided <= set(point_ids) and len(decided) + left_out == len(point_ids)
