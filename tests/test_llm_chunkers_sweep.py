@@ -24,6 +24,7 @@ from bench.report.data import SweepData
 from bench.serve import open_chat
 from bench.tokenize import get_tokenizer
 from bench.types import Document
+from tests.faultserver import error
 from tests.ruleserver import Asked, RuleServer, beyond, mixed, number, obedient
 from tests.small import DOCUMENTS, write_corpus
 from tests.test_sweep import start
@@ -212,3 +213,17 @@ def test_a_setting_that_only_the_swept_strategies_have(base: list[str], server: 
     data = SweepData.read(Path("results/t"))
     assert sorted(record.config["chunker"]["model"] for record in data.points) == ["m", "m"]
     assert server.calls > 10
+
+
+def test_a_call_that_fails_is_a_recorded_failure_and_the_rest_is_kept(base: list[str], server: RuleServer) -> None:
+    def sometimes(asked: Asked) -> object:
+        return error(400, "no") if "pilot" in asked.passages[-1] else obedient(asked)
+
+    server.rule = sometimes  # type: ignore[assignment]
+    assert main([*base, *SIZED["blurb"]]) == 3
+    (failed,) = SweepData.read(Path("results/t")).failed
+    assert re.search(r"1 of \d+ calls of m failed \(HTTP 400: .*no.*\); run the same command again", failed.reason)
+    before, server.rule = server.calls, obedient
+    assert main([*base, *SIZED["blurb"]]) == 0
+    found = SweepData.read(Path("results/t")).points[0].realised
+    assert found["cutting_calls_sent"] == server.calls - before < found["cutting_calls"]
