@@ -39,9 +39,24 @@ def write_bytes(path: Path, data: bytes) -> None:
                 os.unlink(name)
             raise
     except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror or error}); free space or choose another sweep.results folder"
-        ) from error
+        raise _refused(path, "written", error) from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file that is there.
+
+    Raises:
+        StoreError: the folder is not writable.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _refused(path, "removed", error) from error
+
+
+def _refused(path: Path, what: str, error: OSError) -> StoreError:
+    reason = error.strerror or error
+    return StoreError(f"{path}: cannot be {what} ({reason}); free space or choose another place (sweep.results)")
 
 
 def remove_stale(folder: Path) -> list[Path]:

@@ -79,8 +79,9 @@ def read_labels(path: Path) -> list[Labelled]:
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); give a JSON Lines file of labels") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot be read ({reason}); give a JSON Lines file of labels") from error
     rows = [_label(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise ConfigError(f'{path}: holds no rows; write {{"claim", "context", "label"}} one a line')

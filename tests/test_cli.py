@@ -133,3 +133,39 @@ def test_an_error_that_nobody_foresaw_is_one_line(
     assert "--debug" in told
     with pytest.raises(ValueError, match="one"):
         main(["doctor", "--debug"])
+
+
+@pytest.mark.parametrize(
+    "data", [b"caf\xe9\n", b"", b"x" * 100_000, None], ids=["latin-1", "empty", "long line", "folder"]
+)
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["judge", "calibrate", "FILE"],
+        ["sweep", "--dry-run", "--config", "FILE"],
+        ["cut", "docs", "--config", "FILE"],
+        ["serve", "--model", "FILE"],
+        ["history", "FILE"],
+        ["decide", "FILE"],
+        ["gate", "FILE"],
+        ["report", "FILE"],
+        ["diagnose", "FILE"],
+        ["answer", "FILE"],
+        ["figure", "FILE", "--kind", "budget"],
+        ["inspect", "d", "--sweep", "FILE"],
+    ],
+    ids=lambda line: line[0],
+)
+def test_a_wrong_file_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: list[str], data: bytes | None
+) -> None:
+    path = tmp_path / "given"
+    if data is None:
+        path.mkdir()
+    else:
+        path.write_bytes(data)
+    assert main([str(path) if part == "FILE" else part for part in line]) == 2
+    told = capsys.readouterr()
+    assert (told.err.count("\n"), told.out) == (1, "")
+    assert "not foreseen" not in told.err
+    assert path.is_dir() if data is None else path.read_bytes() == data

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.files import STALE_S, remove_stale, write_bytes
+from bench.errors import StoreError
+from bench.files import STALE_S, remove, remove_stale, write_bytes
 
 HANGS = """
 import os, sys, time
@@ -55,6 +56,13 @@ def test_no_other_file_is_removed_however_old(tmp_path: Path, name: str) -> None
     (tmp_path / name).touch()
     os.utime(tmp_path / name, (0, 0))
     assert remove_stale(tmp_path) == []
+
+
+def test_what_cannot_be_removed_is_one_error_of_the_store(tmp_path: Path) -> None:
+    remove(tmp_path / "nothing there")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError, match=r"folder: cannot be removed \(.+\); "):
+        remove(tmp_path / "folder")
 
 
 def test_a_name_as_long_as_the_disk_allows_is_written(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from bench.errors import ConfigError
+from bench.errors import ConfigError, StoreError
 from bench.llm import Client, ReplyCache, forecast
 from bench.llm.post import retry_after_s
 from bench.llm.wire import parse
@@ -400,3 +400,25 @@ def test_errors_name_the_key_that_the_user_sets(group: str, name: str, field: st
     with pytest.raises(ConfigError, match=rf"^{group}\.{field}: .*{re.escape(message)}") as caught:
         choose(group, [f"{group}.model=m", *extra, f"{group}.{field}={value}"], name)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("pragma", ["max_page_count=4", "query_only=1"])
+def test_a_reply_that_cannot_be_kept_is_one_error_of_the_store(tmp_path: Path, pragma: str) -> None:
+    """A full disk, a file that turned read-only: no point may be called failed for it, however many calls were out."""
+    cache = ReplyCache(tmp_path / "replies.sqlite")
+    cache._db.execute(f"PRAGMA {pragma}")
+    with FaultServer(in_turn(says("x" * 20_000))) as server:
+        client = Client(endpoint(server.url, max_concurrency=4), cache)
+        with pytest.raises(
+            StoreError, match=r"replies\.sqlite: the reply cache fails \(.*\); .*, then run again"
+        ) as caught:
+            client.ask([asks(str(n)) for n in range(8)])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_reply_is_one_error_of_the_store(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "replies.sqlite")
+    client = Client(endpoint("http://127.0.0.1:9/v1"), cache)
+    cache._db.execute("INSERT INTO replies VALUES (?, 'm', '{')", (client.key(asks()),))
+    with pytest.raises(StoreError, match="delete the file"):
+        client.ask([asks()])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.decision.table import Table
+from bench.files import remove
 from bench.production import Production
 from bench.store import PointRecord, Sweep, write_bytes
 from bench.types import Document
@@ -20,7 +21,7 @@ def write_production(table: Table, decision: Mapping[str, Any], folder: Path) ->
     """Write ``production.yaml`` and ``production_chunker.py`` of the chosen point; without one, remove old ones."""
     config_path, program_path = folder / "production.yaml", folder / "production_chunker.py"
     for path in (config_path, program_path):
-        path.unlink(missing_ok=True)
+        remove(path)
     if decision["chosen"] is None:
         return []
     record = table.points[table.find(decision["chosen"]["point_id"])]

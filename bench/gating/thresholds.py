@@ -92,7 +92,7 @@ def read_thresholds(name: str) -> Thresholds:
         raise ConfigError(f"--thresholds: {name!r} is neither a file nor a gate of conf/gate; {near(name, names)}")
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+    except (OSError, UnicodeDecodeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: is not YAML ({str(error).splitlines()[0]})") from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: got {type(raw).__name__}; allowed: a mapping with measures and settings")

@@ -6,7 +6,8 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ class ReplyCache:
 
     def __init__(self, path: Path | None) -> None:
         self._lock = threading.Lock()
+        self._path = path or "memory"
         try:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,21 +41,38 @@ class ReplyCache:
             ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the stored reply, or None."""
-        with self._lock:
+        """Return the stored reply, or None.
+
+        Raises:
+            StoreError: the file is damaged.
+        """
+        with self._lock, self._errors():
             row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        return json.loads(row[0]) if row else None
+            return json.loads(row[0]) if row else None
 
     def put(self, key: str, model: str, reply: Mapping[str, Any]) -> None:
-        """Store a reply; the first one stored under a key stays."""
+        """Store a reply; the first one stored under a key stays.
+
+        Raises:
+            StoreError: the file cannot be written, or the disk is full.
+        """
         text = json.dumps(reply, ensure_ascii=False)
-        with self._lock:
+        with self._lock, self._errors():
             self._db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", (key, model, text))
 
     def __len__(self) -> int:
-        with self._lock:
+        with self._lock, self._errors():
             return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            full = "full" in str(error)
+            remedy = "free some space" if full else "delete the file (it is filled again)"
+            raise StoreError(f"{self._path}: the reply cache fails ({error}); {remedy}, then run again") from error

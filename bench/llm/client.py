@@ -68,6 +68,7 @@ class Client:
 
         Raises:
             LimitReached: ``max_calls`` or ``max_cost_usd`` stopped it; the replies so far are in the cache.
+            StoreError: a reply cannot be kept.
         """
         keys = [self.key(request) for request in requests]
         known: dict[str, Reply] = {}
@@ -89,6 +90,8 @@ class Client:
             future = thread.submit(asyncio.run, self._send_all(missing))
             try:
                 return future.result()
+            except BaseExceptionGroup as several:
+                raise several.exceptions[0] from several  # a full disk is one fault, to however many tasks
             except BaseException:
                 if self._job is not None and self._job[1] is not None:
                     with contextlib.suppress(RuntimeError):
