@@ -105,6 +105,7 @@ ODD: dict[str, Rule] = {
     "facts_quote_composed": quoting(lambda quote: unicodedata.normalize("NFC", quote)),
     "facts_quote_decomposed": quoting(lambda quote: unicodedata.normalize("NFD", quote)),
     "facts_quote_compatible": quoting(lambda quote: unicodedata.normalize("NFKC", quote)),
+    "facts_quote_bare": quoting(lambda quote: re.sub(r"[.,:;|]", " ", f"“{quote}”")),
     "facts_quote_inner": quoting(lambda quote: quote[1:-1].strip() or quote),
     "facts_quote_letter": quoting(lambda quote: quote[len(quote) // 2 :].strip()[:1]),
     "facts_quote_upper": quoting(str.upper),

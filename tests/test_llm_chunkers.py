@@ -16,14 +16,14 @@ from bench.chunkers.asking import Asking, CountedChat
 from bench.chunkers.base import Tools
 from bench.chunkers.blurb import Blurb
 from bench.chunkers.lumber import Lumber
-from bench.chunkers.propositions import Propositions
+from bench.chunkers.propositions import Propositions, place
 from bench.chunkers.run import chunk_corpus
 from bench.errors import ChunkingError
 from bench.llm import Client
 from bench.models import find_model, require_model
 from bench.serve import LocalServer
 from bench.tokenize import get_tokenizer
-from bench.types import Document
+from bench.types import Document, Span
 from tests.ruleserver import BROKEN, ODD, RuleServer, mixed, obedient
 from tests.test_chunkers import HOSTILE, TEXTS
 from tests.test_strategies import promises
@@ -132,7 +132,7 @@ def test_an_odd_reply_is_never_lost_in_silence(name: str, rule: str, server: Rul
     kept = sum(chunk.span is None for chunk in result.chunks)
     assert kept == (0 if name == "propositions_dropped" else unplaced)
     if rule.startswith("facts_quote"):
-        found = {"spaced", "inner", "letter", "decomposed"}
+        found = {"spaced", "bare", "inner", "letter", "decomposed"}
         assert (unplaced == 0) == (rule.removeprefix("facts_quote_") in found)
     elif not rule.startswith("facts_half"):
         assert plain == calls
@@ -180,3 +180,22 @@ def test_a_real_small_model_keeps_the_promises_on_hostile_texts() -> None:
                 promises(chunker, Tools(get_tokenizer, chat=chat), HOSTILE[name][:66])
             assert chat.usage.completion_tokens > 0
             assert sum(chat.states.values()) == chat.usage.replies
+
+
+@pytest.mark.parametrize(
+    ("quote", "source"),
+    [
+        ("Delete means gone at once.", "Delete” means gone, at once"),
+        ('"Delete" means gone', "Delete” means gone"),
+        ("Wagons, 18 months", "Wagons | 18 months"),
+        ("18. month", None),
+        ("means at once", None),
+        ("की", None),
+        ("!?", None),
+    ],
+)
+def test_quotes_are_found_by_their_words(quote: str, source: str | None) -> None:
+    """Punctuation aside, and nothing else: part of a word, a word left out or another vowel sign is another quote."""
+    text = "“Delete” means gone, at once. | Wagons | 18 months | कि"
+    found = place(Document("d", text), Span("d", 0, len(text)), quote)
+    assert (text[found.start : found.end] if found else None) == source

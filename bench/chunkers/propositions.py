@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +19,16 @@ from bench.errors import ConfigError, near
 from bench.replies import Reply, Request
 from bench.types import Chunk, Document, Ranking, Span
 
+_GAP, _WORD = r"[\s\p{P}\p{S}]", r"[^\s\p{P}\p{S}]"
 UNPLACED = ("undefined", "passage", "drop")
 HANDED = ("quote", "passage")
 
 
 class Proposition(BaseModel):
-    """One fact, and the words of the passage that say it."""
+    """The words of a passage that say one fact, and the fact. In this order: what was copied first is then stated."""
 
-    text: str
     quote: str
+    text: str
 
 
 class Found(BaseModel):
@@ -41,8 +41,8 @@ class Found(BaseModel):
 class Propositions(Asking):
     """One call a passage. A proposition's source is the place of its quote, which must stand in the passage.
 
-    The unit of Dense X Retrieval (Chen et al. 2023, arXiv 2312.06648), with its source shown. Quotes are looked for
-    letter by letter, white space aside. A passage without propositions (a reply that was refused, broken or empty) is
+    The unit of Dense X Retrieval (Chen et al. 2023, arXiv 2312.06648), with its source shown. For how
+    quotes are looked for see ``place``. A passage without propositions (a reply that was refused, broken or empty) is
     indexed as it stands; the record counts those, propositions whose quote was not found (``cutting_lost``) and the
     states of replies. What no proposition rests on is not handed over and counted as uncovered.
 
@@ -113,14 +113,22 @@ def _stated(reply: Reply) -> list[tuple[str, str]]:
 
 
 def place(document: Document, passage: Span, quote: str) -> Span | None:
-    """Return where a quote stands in a passage, white space aside, whole grapheme clusters; None where it does not."""
+    """Return where a quote stands in a passage, whole grapheme clusters; None where it does not.
+
+    White space may differ. Models also straighten quotation marks and leave out the bars of tables: where a quote does
+    not stand there letter by letter, its words do, in this order with nothing but punctuation between them.
+    """
     words = quote.split()
     if not words or sum(map(len, words)) > len(passage):
         return None
-    pattern = re.compile(r"\s+".join(map(re.escape, words)))
-    found = pattern.search(document.text, passage.start, passage.end)
-    if found is None:
-        return None
-    known = clusters(document.text)
-    low, high = known.floor(np.array([found.start()])), known.ceil(np.array([found.end()]))
-    return Span(document.doc_id, int(low[0]), int(high[0]))
+    import regex
+
+    exact = r"\s+".join(map(regex.escape, words))
+    bare = rf"{_GAP}+".join(map(regex.escape, regex.findall(rf"{_WORD}+", quote)))
+    for pattern in (exact, bare and rf"(?<!{_WORD}){bare}(?!{_WORD})"):
+        found = regex.search(pattern, document.text, pos=passage.start, endpos=passage.end) if pattern else None
+        if found:
+            known = clusters(document.text)
+            low, high = known.floor(np.array([found.start()])), known.ceil(np.array([found.end()]))
+            return Span(document.doc_id, int(low[0]), int(high[0]))
+    return None
