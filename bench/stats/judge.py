@@ -106,7 +106,7 @@ def vote_bootstrap(
         votes: repeated verdicts by row of the matrix; a row without them keeps its score.
         drawn: how often each cluster is drawn, shape (resamples, clusters).
         seed: of the vote draws.
-        bounds: least and greatest score that a question can have; no resampled one leaves them.
+        bounds: least and greatest value of the measure; no resampled mean leaves them.
     """
     rng = np.random.default_rng(seed)
     total, count = np.zeros(len(drawn)), np.zeros(len(drawn))
@@ -118,6 +118,5 @@ def vote_bootstrap(
         for repeat in range(int(times.max()) if np.ptp(own) > 0 else 0):
             live = times > repeat
             picked = rng.integers(0, len(own), (int(live.sum()), len(own)))
-            value = scores.values[row, point]
-            total[live] += np.clip(value + own[picked].mean(axis=1) - own.mean(), *bounds) - value
-    return (total / np.maximum(count, 1))[:, None]
+            total[live] += own[picked].mean(axis=1) - own.mean()
+    return np.clip(total / np.maximum(count, 1), *bounds)[:, None]
