@@ -26,15 +26,25 @@ from bench.store import write_json
 TRUE = {"supported": 2, "partially_supported": 1, "partial": 1, "not_supported": 0, "unsupported": 0, "contradicted": 0}
 
 
-def calibrate(labels: Path, settings: Sequence[str], out: Path, replies: Path, embed: Embed | None = None) -> int:
+def calibrate(
+    labels: Path,
+    settings: Sequence[str],
+    out: Path,
+    replies: Path,
+    embed: Embed | None = None,
+    *,
+    sample: int | None = None,
+) -> int:
     """Judge the labelled claims, print the agreement, write the rates that ``report`` corrects with.
+
+    ``sample`` takes so many of them, each label with its share: calls to a slow or paid judge are bounded.
 
     Raises:
         ConfigError: a row is malformed, or one kind of label is missing.
     """
     check_groups(settings, ("judge",))
     judge = choose("judge", settings, "offline")
-    rows = read_labels(labels)
+    rows = sampled(read_labels(labels), sample)
     engine = engine_of(judge, replies, embed)
     found = engine.verify([Check(row.claim, row.passages) for row in rows])
     kept = [(row, one.value) for row, one in zip(rows, found, strict=True) if one.value is not None]
@@ -55,6 +65,25 @@ def calibrate(labels: Path, settings: Sequence[str], out: Path, replies: Path, e
     usable = "rates can be corrected" if quality.usable else "TPR + TNR <= 1.1: no rate of this judge can be corrected"
     print(f"written: {out}; {usable}" + (f"; {len(rows) - len(kept)} calls failed" if len(kept) < len(rows) else ""))
     return 0
+
+
+def sampled(rows: list[Labelled], count: int | None, seed: int = 0) -> list[Labelled]:
+    """Return ``count`` of the rows, each label with its share (largest remainders), in their order; all if fewer.
+
+    Raises:
+        ConfigError: the count is not positive.
+    """
+    if count is None or count >= len(rows):
+        return rows
+    if count < 1:
+        raise ConfigError(f"--sample: got {count}; allowed: at least 1")
+    rng = np.random.default_rng(seed)
+    labels = np.array([row.label for row in rows])
+    exact = count * np.bincount(labels, minlength=3) / len(rows)
+    take = exact.astype(np.int64)
+    take[np.argsort(take - exact, kind="stable")[: count - int(take.sum())]] += 1
+    kept = [rng.permutation(np.flatnonzero(labels == label))[:n] for label, n in enumerate(take)]
+    return [rows[i] for i in sorted(np.concatenate(kept).tolist())]
 
 
 def engine_of(judge: Any, replies: Path, embed: Embed | None) -> Engine:

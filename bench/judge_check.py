@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     calibrate.add_argument("labels", type=Path, help='rows of {"claim", "context" or "passages", "label"}')
     calibrate.add_argument("settings", nargs="*", help="judge=NAME judge.key=value, as for bench sweep")
     calibrate.add_argument("--out", type=Path, default=Path("judge_quality.json"), help="where the rates are written")
+    calibrate.add_argument("--sample", type=int, metavar="N", help="judge N claims, each label with its share")
     calibrate.add_argument("--replies", type=Path, default=Path(".cache/replies.sqlite"), help="cache of replies")
 
 
@@ -49,7 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "calibrate":
         from bench.judge_calibrate import calibrate
 
-        return calibrate(arguments.labels, arguments.settings, arguments.out, arguments.replies)
+        return calibrate(
+            arguments.labels, arguments.settings, arguments.out, arguments.replies, sample=arguments.sample
+        )
     embed = None if arguments.lexical else minilm(arguments.cache)
     return fit_again(load_wice(), embed) if arguments.fit else check(load_wice(), embed)
 

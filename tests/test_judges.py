@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bench import judge_check
 from bench.errors import ConfigError, ModelError
-from bench.judge_calibrate import calibrate, read_labels
+from bench.judge_calibrate import calibrate, read_labels, sampled
 from bench.judge_check import check, fit_again, labelled, load_wice
 from bench.judge_fit import best_cuts, cross_validated, fit
 from bench.judge_quality import Judged, Labelled, agreement, auc
@@ -511,6 +511,17 @@ def test_the_offline_judge_beats_word_overlap_on_claims_it_has_not_seen(
     met = unseen[0] >= 0.90 and unseen[1] >= 0.74
     assert out[-1].startswith("offline (lexical) as shipped, fitted on dev, on test: " + ("above" if met else "AUC"))
     assert code == (0 if met else 1)
+
+
+def test_a_sample_of_labels_keeps_their_shares() -> None:
+    rows = [Labelled(f"c{i}", ("p",), (0, 1, 1, 2, 2, 2)[i % 6]) for i in range(60)]
+    some = sampled(rows, 12)
+    assert [sum(row.label == label for row in some) for label in (0, 1, 2)] == [2, 4, 6]
+    assert some == sampled(rows, 12) == sorted(some, key=rows.index)
+    assert sampled(rows, None) == sampled(rows, 60) == rows
+    assert len(sampled(rows, 7)) == 7
+    with pytest.raises(ConfigError, match="at least 1"):
+        sampled(rows, 0)
 
 
 def test_a_judge_is_calibrated_on_labels_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
