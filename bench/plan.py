@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from bench.config import PointConfig, point_config
+from bench.config import GROUPS, SETTINGS, PointConfig, point_config
 from bench.errors import ConfigError, near
 from bench.paths import conf_dir
 from bench.points import shorten
@@ -144,6 +143,8 @@ def _explain(message: str, overrides: list[str]) -> str:
         group, name = option.groups()
         if group == "hydra":
             return f"hydra/{name}: is not installed; install the package that brings it (pip install hydra-…-launcher)"
+        if group not in (*GROUPS, "experiment"):
+            return f"{group}: no such setting; {_near_keys(group, overrides)}"
         return f"{group}: got {name!r}; {near(name, [p.stem for p in (conf_dir() / group).glob('*.yaml')])}"
     key = re.search(r"Could not override '([^']+)'", message)
     if key:
@@ -164,14 +165,7 @@ def _near_keys(key: str, overrides: list[str]) -> str:
     if OmegaConf.is_dict(node):
         allowed = [f"{group}.{name!s}" for name in node if name != "_target_"]
         return near(key, allowed)
-    names = [folder.name for folder in conf_dir().iterdir() if folder.is_dir()] + [
-        "tokenizer",
-        "seed",
-        "scoring",
-        "sweep",
-    ]
-    close = difflib.get_close_matches(key, names, n=1)
-    return near(close[0] if close else key, names)
+    return near(group, [*SETTINGS, "experiment"])
 
 
 def _key(override: Any) -> str:
