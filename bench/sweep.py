@@ -14,7 +14,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from bench.answer_forecast import shown
+from bench.answer_forecast import Cutting, shown
 from bench.config import PointConfig, point_config
 from bench.decide import decide_folder
 from bench.decision.choose import Rules
@@ -34,6 +34,7 @@ from bench.report.summary import print_summary
 from bench.report.write import write_report
 from bench.session import MEASURES_VERSION, Session
 from bench.store import SCHEMA_VERSION, Sweep, read_object, write_json
+from bench.tokenize import get_tokenizer
 
 SOME_FAILED = 3
 
@@ -62,15 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_points(plan: Plan, ids: Sequence[str], session: Session) -> int:
-    """Print the points, and what generation and judging would send for them at most."""
-    for point, name in zip(plan.points, ids, strict=True):
-        print(f"{name}  {label(point)}")
+    """Print the points, and what cutting, generation and judging would send for them."""
+    cutting = Cutting(session.corpus.documents, get_tokenizer(plan.points[0].tokenizer).count)
     found = {"generator": Forecast(), "judge": Forecast()}
-    for point in plan.points:
+    for point, name in zip(plan.points, ids, strict=True):
+        calls = cutting.add(point.chunker)
+        print(f"{name}  {label(point)}{calls and f': {calls}'}")
         for part, one in session.forecast(point).items():
             found[part] += one
-    if any(one.calls for one in found.values()):
-        print(shown(found))
+    asked = {part: one for part, one in ({"chunker": cutting.total} | found).items() if one.calls}
+    if asked:
+        print(shown(asked, ["chunker"] if cutting.bound else []))
     print(f"{len(ids)} points; nothing was run")
     return 0
 

@@ -262,10 +262,12 @@ def test_any_strategy_is_shown_on_any_document(
     ],
 )
 def test_what_is_indexed_or_handed_over_beside_the_chunk_is_shown(
-    name: str, words: str, swept: Swept, capsys: pytest.CaptureFixture[str]
+    name: str, words: str, swept: Swept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert swept.inspect(name, "ferry.md") == 0
+    page = tmp_path / "page.html"
+    assert swept.inspect(name, "ferry.md", "--html", str(page)) == 0
     assert words in capsys.readouterr().out
+    assert words in page.read_text(encoding="utf-8")
 
 
 def test_borders_are_shown_where_the_replies_are_gone(swept: Swept, capsys: pytest.CaptureFixture[str]) -> None:

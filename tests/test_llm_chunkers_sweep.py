@@ -127,6 +127,24 @@ SIZED = {
 }
 
 
+@pytest.mark.parametrize("name", ["blurb", "propositions"])
+def test_the_verb_forecasts_and_then_sends_so_much(
+    name: str, base: list[str], server: RuleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [*base, *SIZED[name]]
+    assert main([*command, "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert server.calls == 0
+    assert "nothing was sent" in shown
+    assert main(command) == 0
+    assert f": {server.calls} calls to cut" in shown
+    assert f"chunker: {server.calls} calls, {prompt_tokens(server)} prompt tokens, at most " in shown
+    record = SweepData.read(Path("results/t")).points[0]
+    assert record.realised["cutting_calls"] == record.realised["cutting_calls_sent"] == server.calls
+    assert record.realised["cutting_replies"] == {"ok": server.calls}
+    assert record.realised["cutting_lost"] == {}
+
+
 def test_the_record_says_what_replies_were_no_good_for(base: list[str], server: RuleServer) -> None:
     server.rule = mixed
     assert main([*base, *SIZED["propositions"]]) == 0

@@ -151,7 +151,9 @@ def test_a_token_budget_is_spent_exactly_or_the_ranking_is_spent(world: World, b
     held = sum(layout.count_tokens(hit.delivered) for hit in hits if hit.delivered is not None)
     filled = cut_tokens(hits, budget, layout)
     assert sum(charged(hit, layout) for hit in filled) == min(budget, held)
-    assert [hit.delivered for hit in filled] == oracle.fill([hit.delivered for hit in hits if hit.delivered is not None], budget, world.starts)
+    assert [hit.delivered for hit in filled] == oracle.fill(
+        [hit.delivered for hit in hits if hit.delivered is not None], budget, world.starts
+    )
     whole = cut_whole(hits, budget, layout)
     assert sum(charged(hit, layout) for hit in whole) <= budget
     assert list(hits[: len(whole)]) == whole

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_random_exponential
 
 from bench.llm.cache import ReplyCache, key_of
-from bench.llm.post import Fault, post
+from bench.llm.post import Fault, certificates, post
 from bench.llm.wire import REPAIR, Habits, adapt, body, parse, read, schema_of
 from bench.replies import Endpoint, LimitReached, Reply, Request, Usage
 
@@ -116,7 +116,7 @@ class Client:
         waiting = deque(missing.items())
         done: dict[str, Reply] = {}
         self._job = (asyncio.get_running_loop(), asyncio.current_task())
-        async with httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=outside) as http:
+        async with httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=outside, verify=certificates()) as http:
 
             async def work() -> None:
                 while waiting:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import ssl
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -31,6 +33,12 @@ class Fault(Exception):
     @property
     def may_pass(self) -> bool:
         return self.status == 0 or self.status in MAY_PASS
+
+
+@lru_cache(maxsize=1)
+def certificates() -> ssl.SSLContext:
+    """Return what servers are checked against; read once, for that takes longer than many a call."""
+    return httpx.create_ssl_context()
 
 
 async def post(http: httpx.AsyncClient, endpoint: Endpoint, sent: dict[str, Any]) -> Any:

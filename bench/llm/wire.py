@@ -91,7 +91,7 @@ def read(payload: Any, request: Request, sent: Mapping[str, Any], endpoint: Endp
         usage = _usage(payload.get("usage"), endpoint)
     except (KeyError, IndexError, TypeError, AttributeError):
         return Reply("failed", reason="the reply is not a chat completion", raw=str(payload)[:2000])
-    text = content if isinstance(content, str) else ""
+    text = _whole(content) if isinstance(content, str) else ""
     answer = _THINK.sub("", text).strip()
     state, reason = _state(answer, content, finish, refusal, usage, request)
     fields = {name: value for name, value in sent.items() if name != "messages"}
@@ -100,7 +100,7 @@ def read(payload: Any, request: Request, sent: Mapping[str, Any], endpoint: Endp
 
 def _state(answer: str, content: Any, finish: Any, refusal: Any, usage: Usage, request: Request) -> tuple[State, str]:
     if finish in _REFUSED or refusal:
-        return "refused", str(refusal or "content filter")[:500]
+        return "refused", _whole(str(refusal or "content filter"))[:500]
     if finish in _TRUNCATED:
         return "truncated", "the reply reached its length limit"
     counted = sum(len(_WORDS.findall(text)) for _, text in request.messages)
@@ -116,6 +116,11 @@ def _usage(given: Any, endpoint: Endpoint) -> Usage:
     prompt, completion = (_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     known = bool(counts)
     return Usage(1, 1, prompt, completion, endpoint.price_usd(prompt, completion) if known else None)
+
+
+def _whole(text: str) -> str:
+    """Return ``text`` as UTF-8 can hold it: half a surrogate pair, which models do write, becomes ``?``."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _count(value: Any) -> int:
@@ -135,6 +140,7 @@ def parse(text: str, form: type[BaseModel]) -> BaseModel | str:
     while at >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
+            value = json.loads(_whole(json.dumps(value, ensure_ascii=False)))
         except (ValueError, RecursionError):
             at = text.find("{", at + 1)
             continue
