@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bench.chunkers.base import Tools
+from bench.chunkers.contextual import Contextual
+from bench.chunkers.deliver import delivered
+from bench.chunkers.multi_scale import MultiScale
+from bench.chunkers.run import chunk_corpus
+from bench.chunkers.small_to_big import ParentChild
+from bench.layout import Layout
 from bench.measures.compat import containment_recall, nonllm_precision, nonllm_recall
 from bench.measures.rank import (
     Judged,
@@ -15,6 +24,9 @@ from bench.measures.rank import (
     recall_at,
     reciprocal_rank,
 )
+from bench.measures.retrieval import ranked_units, score_retrieval
+from bench.tokenize import get_tokenizer
+from bench.types import Chunk, Cuts, Document, Evidence, GoldenQuestion, Hit, Ranking, Span
 
 D1 = "The refund window is 30 days from purchase."
 D2 = "After 30 days only partial refunds are available."
@@ -103,3 +115,41 @@ def test_containment_splits_evidence_into_nothing_and_reads_scripts_without_spac
     assert containment_recall(["返品は三十日"], ["返品は三十日以内です。"]) == 1.0
     assert containment_recall(["返"], ["返品は三十日以内です。"]) == 0.0
     assert containment_recall([D1], []) == 0.0
+
+
+TEXT = "".join(f"Wagon {i} stands on siding {i}. " for i in range(60))
+DOCUMENT = Document("d", TEXT)
+SMALL_TO_BIG = {
+    "parent_child": ParentChild(unit="characters", size=30, parent_size=120, base="sentence"),
+    "multi_scale": MultiScale(unit="characters", size=120, shares=[1, 0.5, 0.25], handed=0.5, base="sentence"),
+    "recursive": Contextual(unit="characters", size=60, base="recursive"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_TO_BIG)
+def test_a_perfect_ranking_of_what_is_handed_over_is_1(name: str) -> None:
+    """One piece of evidence lies in one parent, and in chunks of every scale: it is one relevant unit, not many."""
+    chunker: Any = SMALL_TO_BIG[name]
+    chunks = chunk_corpus(chunker, [DOCUMENT], Tools(get_tokenizer)).chunks
+    gold = Span("d", TEXT.index("Wagon 30 stands") + 2, TEXT.index("Wagon 30 stands") + 10)
+    ordered = sorted(
+        range(len(chunks)), key=lambda i: min(gold.end, chunks[i].span.end) <= max(gold.start, chunks[i].span.start)
+    )
+    hits = tuple(Hit(i, 1 - n / 1000, chunks[i].delivered) for n, i in enumerate(ordered))
+    rankings = delivered(chunker, [Ranking("q", hits)], chunks, {"d": TEXT})
+    question = GoldenQuestion("q", "?", evidence=(Evidence((gold,)),))
+    layout = Layout.of([DOCUMENT], get_tokenizer("minilm"))
+    scores = score_retrieval([question], chunks, rankings, layout, {"d": TEXT}, Cuts((1, 10), (128,)))["q"]
+    assert [scores[measure].value for measure in ("AP", "nDCG@k=10", "R@k=1", "P@k=1")] == [1.0] * 4
+
+
+def test_units_are_what_is_handed_over_only_where_that_never_overlaps() -> None:
+    def chunk(start: int, end: int, low: int, high: int) -> Chunk:
+        return Chunk(Span("d", start, end), TEXT[start:end], Span("d", low, high))
+
+    parents = [chunk(0, 10, 0, 20), chunk(10, 20, 0, 20), chunk(20, 30, 20, 40)]
+    assert ranked_units(parents) == ([Span("d", 0, 20), Span("d", 20, 40)], [0, 0, 1])
+    windows = [chunk(0, 10, 0, 20), chunk(10, 20, 0, 30)]
+    assert ranked_units(windows) == ([Span("d", 0, 10), Span("d", 10, 20)], [0, 1])
+    plain = [chunk(0, 15, 0, 15), chunk(10, 20, 10, 20)]
+    assert ranked_units(plain) == ([Span("d", 0, 15), Span("d", 10, 20)], [0, 1])

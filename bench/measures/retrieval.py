@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from bench.measures.rank import RANK_MEASURES, RANK_MEASURES_AT, Judged
 from bench.measures.registry import Measure, full_name, register
 from bench.measures.sources import SOURCE_MEASURES, Sources
 from bench.measures.span import NO_GOLD, SPAN_MEASURES, Column, Cut, recall
-from bench.types import Chunk, Cuts, GoldenQuestion, Ranking, Score
+from bench.types import Chunk, Cuts, GoldenQuestion, Ranking, Score, Span
 
 OCTAVES = (128, 256, 512, 1024, 2048, 4096)
 NO_SPANS = "the strategy rewrote its text and gives no source spans"
@@ -165,8 +166,9 @@ def _rank_columns(point: _Point, gold: Gold) -> Columns:
 
 
 def _judged(point: _Point, gold: Gold) -> list[Judged]:
-    """Return every ranking with the relevant chunks of the index and the evidence items they hold."""
-    holding = Holding.of(gold, point.layout.place([chunk.span for chunk in point.chunks if chunk.span is not None]))
+    """Return every ranking with the relevant units of the index and the evidence items they hold."""
+    units, unit = ranked_units(point.chunks)
+    holding = Holding.of(gold, point.layout.place(units))
     wanted = point.relevance * gold.sizes if point.relevance <= 1 else np.minimum(point.relevance, gold.sizes)
     enough = holding.shared >= np.maximum(wanted, 1)[holding.row]
     item = gold.item[holding.row[enough]]
@@ -175,8 +177,27 @@ def _judged(point: _Point, gold: Gold) -> list[Judged]:
     for lane, number, chunk in rows.tolist():
         relevant[lane].setdefault(chunk, set()).add(number)
     items = np.bincount(gold.lane, minlength=gold.questions).tolist()
-    ids = [[hit.chunk for hit in ranking.hits] if ranking else [] for ranking in point.rankings]
+    ids = [[unit[hit.chunk] for hit in ranking.hits] if ranking else [] for ranking in point.rankings]
     return [Judged.of(*row) for row in zip(ids, relevant, items, strict=True)]
+
+
+def ranked_units(chunks: Sequence[Chunk]) -> tuple[list[Span], list[int]]:
+    """Return the spans that rank measures count, and which of them each chunk stands for.
+
+    They are what is indexed, or what is handed over where that is other text and never overlaps: parents, or the
+    passages of one of several scales. Counted otherwise, one passage would be many relevant chunks that no ranking
+    can hold.
+    """
+    spans = [chunk.span for chunk in chunks if chunk.span is not None]
+    handed = [chunk.delivered for chunk in chunks if chunk.delivered is not None]
+    own = spans, list(range(len(spans)))
+    if handed == spans or len(handed) < len(spans):
+        return own
+    distinct = sorted(set(handed))
+    if any(a.doc_id == b.doc_id and a.end > b.start for a, b in pairwise(distinct)):
+        return own
+    place = {span: number for number, span in enumerate(distinct)}
+    return distinct, [place[span] for span in handed]
 
 
 def _text_columns(point: _Point, gold: Gold) -> Columns:
