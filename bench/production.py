@@ -16,8 +16,12 @@ from bench.chunkers.run import chunk_corpus
 from bench.config import build
 from bench.corpus.load import load_documents
 from bench.errors import ConfigError
+from bench.replies import Endpoint
+from bench.serve import open_chat
 from bench.tokenize import get_tokenizer
 from bench.types import Chunk, Document, Floats
+
+REPLIES = Path(".cache/replies.sqlite")
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,22 @@ class Production:
 
     @classmethod
     def of(
-        cls, chunker: Mapping[str, Any], embedder: Mapping[str, Any] | None = None, html: str = "source"
+        cls,
+        chunker: Mapping[str, Any],
+        embedder: Mapping[str, Any] | None = None,
+        html: str = "source",
+        replies: Path = REPLIES,
     ) -> Production:
         """Make it from plain settings; the embedder is loaded when a strategy first asks for vectors.
+
+        A strategy that asks a language model asks it through the cache ``replies``.
 
         Raises:
             ConfigError: a setting is wrong.
         """
         built = build(DictConfig(dict(chunker)), "chunker")
-        return cls(built, Tools(get_tokenizer, _embed(embedder) if embedder else None), html)
+        chat = open_chat(built.endpoint(), replies) if isinstance(built, Endpoint) else None
+        return cls(built, Tools(get_tokenizer, _embed(embedder) if embedder else None, chat), html)
 
     @classmethod
     def read(cls, path: Path) -> Production:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -151,6 +153,25 @@ def test_the_record_says_what_replies_were_no_good_for(base: list[str], server: 
     found = SweepData.read(Path("results/t")).points[0].realised
     assert found["cutting_lost"]["passages without propositions"] > 0
     assert sum(found["cutting_replies"].values()) == found["cutting_calls"] <= server.calls
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_the_chosen_chunks_are_cut_outside_of_the_sweep_and_paid_once(
+    name: str, base: list[str], server: RuleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*base, *SIZED[name]]) == 0
+    record = SweepData.read(Path("results/t")).points[0]
+    Path("production.yaml").write_text(json.dumps(record.config), encoding="utf-8")
+    sent = server.calls
+    cut = ["cut", "mine/documents", "--config", "production.yaml", "-o", "chunks.jsonl"]
+    assert main(cut) == 0
+    rows = [json.loads(line) for line in Path("chunks.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == record.realised["chunks"]
+    assert server.calls == sent
+    shutil.rmtree(".cache")
+    open_chat.cache_clear()
+    assert main(cut) == 0
+    assert server.calls == 2 * sent
 
 
 def restarted(command: list[str]) -> int:
