@@ -134,7 +134,7 @@ class TestEdges:
         assert all("no source spans" in score.reason for score in scores.values())
         assert set(scores) == set(scores_of(question((0, 10)), TENS, [0], cuts=Cuts()))
 
-    def test_what_is_handed_over_is_charged_what_is_indexed_is_ranked(self) -> None:
+    def test_what_is_handed_over_is_charged_and_ranked(self) -> None:
         parent = Span("d", 0, 30)
         children = [Chunk(Span("d", *pair), "x" * 10, parent) for pair in TENS]
         layout = Layout.of([Document("d", "x" * 100)], EACH)
@@ -143,7 +143,8 @@ class TestEdges:
         assert scores["span_recall@k=1"].value == 1.0
         assert scores["context_tokens@k=2"].value == 60.0
         assert scores["duplication@k=2"].value == 0.5
-        assert (scores["P@k=1"].value, scores["RR"].value) == (0.0, 0.5)
+        assert (scores["P@k=1"].value, scores["RR"].value) == (1.0, 1.0)
+        assert (scores["P@k=2"].value, scores["AP"].value, scores["nDCG@k=2"].value) == (0.5, 1.0, 1.0)
 
     def test_evidence_outside_the_text_is_refused(self) -> None:
         with pytest.raises(CorpusError, match="leaves the text"):

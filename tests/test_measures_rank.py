@@ -132,9 +132,8 @@ def test_a_perfect_ranking_of_what_is_handed_over_is_1(name: str) -> None:
     chunker: Any = SMALL_TO_BIG[name]
     chunks = chunk_corpus(chunker, [DOCUMENT], Tools(get_tokenizer)).chunks
     gold = Span("d", TEXT.index("Wagon 30 stands") + 2, TEXT.index("Wagon 30 stands") + 10)
-    ordered = sorted(
-        range(len(chunks)), key=lambda i: min(gold.end, chunks[i].span.end) <= max(gold.start, chunks[i].span.start)
-    )
+    spans = [chunk.span or gold for chunk in chunks]
+    ordered = sorted(range(len(chunks)), key=lambda i: spans[i].end <= gold.start or spans[i].start >= gold.end)
     hits = tuple(Hit(i, 1 - n / 1000, chunks[i].delivered) for n, i in enumerate(ordered))
     rankings = delivered(chunker, [Ranking("q", hits)], chunks, {"d": TEXT})
     question = GoldenQuestion("q", "?", evidence=(Evidence((gold,)),))
