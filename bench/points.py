@@ -20,6 +20,8 @@ HOW_TO_RUN = {
     "max_cost_usd", "max_wait_s", "read_timeout_s", "retries",
 }  # fmt: skip
 """Parameters that say how a result is made, not what it is: they are left out of a point's identity."""
+UNSAID = {"completion_usd_per_mtok", "identity", "note", "prompt_usd_per_mtok"}
+"""Parameters that tell no reader of a label anything."""
 
 
 def plain_config(point: PointConfig) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _unusual(point: PointConfig, group: str) -> list[str]:
     configured = getattr(point, group)
     shown = []
     for field in dataclasses.fields(configured):
-        if field.name in SIZES or field.name in HOW_TO_RUN:
+        if field.name in SIZES or field.name in HOW_TO_RUN | UNSAID:
             continue
         default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         usual = _file_values(group, point.names[group]).get(field.name, default)
