@@ -98,7 +98,8 @@ def test_answers_stand_beside_recall_with_their_n_and_what_is_said_of_the_genera
     tables = {**measures(scores), "faithfulness": scores * 0.9, "decline_rate": unanswerable}
     data = sweep(tmp_path / "sweep", scores, tables=tables, missing="undefined")
     for point in data.points:
-        point.provenance["answers"] = {"generator": {"note": "faithful by construction"}}  # type: ignore[index]
+        told = {"generator": {"note": "faithful by construction"}, "judge_is_generator": True}
+        point.provenance["answers"] = told  # type: ignore[index]
     text = svg_text(write_figure(data, "answers", tmp_path / "answers", (".svg",))[0])
     for said in (
         "evidence recall",
@@ -118,7 +119,8 @@ def test_answers_stand_beside_recall_with_their_n_and_what_is_said_of_the_genera
     bare = sweep(tmp_path / "bare", scores)
     assert "choose a generator" in svg_text(write_figure(bare, "answers", tmp_path / "none", (".svg",))[0])
     both = svg_text(write_figure(data, "tradeoff", tmp_path / "tradeoff", (".svg",))[0])
-    assert "Answers from 2,000 tokens: faithfulness" in both
+    assert "Answers from 2,000 tokens: faithfulness (n = 30)" in both
+    assert "The judge is the model that answered." in both
 
 
 def test_labels_are_shown_as_they_are(tmp_path: Path) -> None:

@@ -30,11 +30,12 @@ def columns(data: SweepData) -> dict[str, str]:
 
 
 def generator_note(data: SweepData) -> str:
-    """What the records say of the generator, such as that it is faithful by construction; "" for nothing."""
-    described = (point.provenance.get("answers") or {} for point in data.points)
+    """What the records say of generator and judge that a reader must know; "" for nothing."""
+    described = [point.provenance.get("answers") or {} for point in data.points]
     notes = {str((one.get("generator") or {}).get("note") or "") for one in described}
     said = " ".join(sorted(notes - {""}))
-    return f" Generator: {said}." if said else ""
+    same = " The judge is the model that answered." if any(one.get("judge_is_generator") for one in described) else ""
+    return (f" Generator: {said}." if said else "") + same
 
 
 def draw_answers(axes: Axes, data: SweepData, measure: str = "faithfulness", title: str = "") -> None:
@@ -48,7 +49,7 @@ def draw_answers(axes: Axes, data: SweepData, measure: str = "faithfulness", tit
         one = known[index]
         if one is not None:
             _draw(axes, row, one, chosen=index == data.marks.chosen)
-    axes.set_title(f"{title or measure}\n(n = {_scored([known[i] for i in rows])})", loc="left", fontsize=9.5)
+    axes.set_title(f"{title or measure}\n(n = {scored([known[i] for i in rows])})", loc="left", fontsize=9.5)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.locator_params(axis="x", nbins=4)
     low, high = axes.get_xlim()
@@ -69,7 +70,8 @@ def _rows(data: SweepData) -> list[int]:
     return best + [i for i in ordered[MAX_ROWS:] if i == data.marks.chosen]
 
 
-def _scored(known: list[Interval | None]) -> str:
+def scored(known: list[Interval | None]) -> str:
+    """How many questions were scored, from the fewest to the most of any setting."""
     counts = {one.n for one in known if one is not None}
     return "0" if not counts else f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.report.data import Interval, SweepData
-from bench.report.figures.answers import generator_note
+from bench.report.figures.answers import generator_note, scored
 from bench.report.figures.base import Kind, Numbers, bars, caption, cells, families, mean_of, pareto
 from bench.report.style import MAX_SERIES, empty, note, number_points, series_style, shorten
 
@@ -49,7 +49,8 @@ def panels(data: SweepData) -> list[Panel]:
     shown = [equal, at_k]
     for name, label in (("faithfulness", "faithfulness"), ("answer_correctness", "correctness")):
         if len({point.mean(name) for point in data.points} - {None}) > 1:
-            shown.append(Panel(data.headline, name, "evidence recall", label, f"Answers from {budget}: {label}"))
+            title = f"Answers from {budget}: {label} (n = {scored(data.intervals(name))})"
+            shown.append(Panel(data.headline, name, "evidence recall", label, title))
     return [panel for panel in shown if data.has(panel.x) and data.has(panel.y)]
 
 
