@@ -18,8 +18,10 @@ from bench.report.blocks import truncated_chunks
 from bench.report.chunkings import chunking_of, recut
 from bench.report.compare import compare_sweeps
 from bench.report.data import SweepData
+from bench.report.figures import FIGURES
 from bench.report.figures.forest import differences
 from bench.report.marks import find_point, read_decision
+from bench.report.page import inline_svg
 from bench.report.payload import payload_of
 from bench.report.words import opening_of
 from bench.report.write import write_report
@@ -339,3 +341,11 @@ def test_the_verb_writes_everything_again(tmp_path: Path, capsys: pytest.Capture
     assert "report.html" in capsys.readouterr().out
     assert read_json(folder / "sweep.json")["name"] == "hostile"
     assert "to hold against today&#39;s q." in (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("width_pt", "style"), [("300", ' style="min-width: 0; max-width: 400px"'), ("828.5", "")])
+def test_a_small_figure_is_not_blown_up(width_pt: str, style: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.svg"
+    path.write_text(f'<?xml version="1.0"?><svg width="{width_pt}pt" height="9pt" viewBox="0 0 9 9"></svg>', "utf-8")
+    shown = str(inline_svg(path, FIGURES["heatmap"]))
+    assert shown.startswith(f'<svg viewBox="0 0 9 9"{style} role="img"')

@@ -21,6 +21,8 @@ from bench.store import write_bytes
 
 SCRIPTS = ("data.js", "table.js", "misses.js", "source.js", "drill.js", "main.js")
 MAX_PATTERN_ROWS = 60
+PX_PER_PT = 96 / 72
+SMALL_PX = 620
 MAX_NUMBER_ROWS = 200
 _ID = re.compile(r'(\bid="|xlink:href="#|url\(#)')
 
@@ -119,8 +121,11 @@ def inline_svg(path: Path, kind: Kind) -> Any:
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = _ID.sub(lambda match: f"{match[1]}{kind.name}-", body)
     head, _, rest = body.partition(">")
+    width = re.search(r'\swidth="([\d.]+)pt"', head)
+    small = width and float(width[1]) * PX_PER_PT < SMALL_PX  # it is not blown up to the width of the page
+    style = f' style="min-width: 0; max-width: {float(width[1]) * PX_PER_PT:.0f}px"' if width and small else ""
     head = re.sub(r'\s(?:width|height)="[^"]*pt"', "", head)
-    return Markup(f'{head} role="img" aria-label="{escape(kind.title)}. {escape(kind.says)}">{rest}')
+    return Markup(f'{head}{style} role="img" aria-label="{escape(kind.title)}. {escape(kind.says)}">{rest}')
 
 
 def _notes(data: SweepData, payload: Payload) -> list[str]:
