@@ -1,7 +1,7 @@
 """Cut three bundled documents by the strategies that ask a language model, with the installed local one.
 
-Usage: ``python -m tests.benchmarks.llm_strategies FOLDER`` (``make models`` first): the documents and their questions are
-copied to FOLDER, then swept there. About twenty minutes on two cores; seconds when it is run again.
+Usage: ``python -m tests.benchmarks.llm_strategies FOLDER`` (``make models`` first): the documents and their questions
+are copied to FOLDER, then swept there. About twenty minutes on two cores; seconds when it is run again.
 """
 
 from __future__ import annotations
