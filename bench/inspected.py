@@ -51,27 +51,32 @@ def cut_of(data: SweepData, point: int, document: Document, cache: Path) -> Cut:
     if data.documents.get(document.doc_id) is document:
         known = chunking_of(data, record).get(document.doc_id, NOTHING)
     if not len(known.spans):
-        return Cut(_cut(_made(record), document, cache))
+        return Cut(_cut(_made(record, cache), document))
     plain = [Chunk.of(document, *span) for span in known.spans.tolist()]
     try:
-        made = _made(record)
+        made = _made(record, cache)
         if not (getattr(made.chunker, "rewrites", False) or isinstance(made.chunker, Delivering)):
             return Cut(plain)
-        again = Cut(_cut(made, document, cache, max_calls=0))
+        again = Cut(_cut(_unasked(made, cache), document))
     except BenchError as error:
         return Cut(plain, f"only the borders are shown: {error}")
     same = again.borders.spans.tolist() == known.spans.tolist()
     return again if same else Cut(plain, "only the borders are shown: the strategy cuts otherwise today")
 
 
-def _made(record: PointRecord) -> Production:
-    return Production.of(record.config.get("chunker", {}), record.config.get("embedder"))
+def _made(record: PointRecord, cache: Path) -> Production:
+    settings = record.config.get("chunker", {}), record.config.get("embedder")
+    return Production.of(*settings, replies=cache / "replies.sqlite")
 
 
-def _cut(made: Production, document: Document, cache: Path, **limits: int) -> list[Chunk]:
-    tools = made.tools
-    if isinstance(made.chunker, Endpoint):
-        endpoint = replace(made.chunker.endpoint(), **limits)  # type: ignore[arg-type]
-        tools = replace(tools, chat=open_chat(endpoint, cache / "replies.sqlite"))
-    chunks = chunk_corpus(made.chunker, [document], tools).chunks
+def _unasked(made: Production, cache: Path) -> Production:
+    """The same, with a language model that is known by its cached replies alone."""
+    if not isinstance(made.chunker, Endpoint):
+        return made
+    chat = open_chat(replace(made.chunker.endpoint(), max_calls=0), cache / "replies.sqlite")
+    return replace(made, tools=replace(made.tools, chat=chat))
+
+
+def _cut(made: Production, document: Document) -> list[Chunk]:
+    chunks = chunk_corpus(made.chunker, [document], made.tools).chunks
     return sorted(chunks, key=lambda chunk: (chunk.span is None, chunk.span or Span("", 0, 0)))

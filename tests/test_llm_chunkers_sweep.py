@@ -174,6 +174,16 @@ def test_the_chosen_chunks_are_cut_outside_of_the_sweep_and_paid_once(
     assert server.calls == 2 * sent
 
 
+def test_inspecting_asks_nothing_and_keeps_to_the_cache_it_is_given(base: list[str], server: RuleServer) -> None:
+    assert main([*base, *SIZED["blurb"]]) == 0
+    sent = server.calls
+    Path(".cache").rename("elsewhere")
+    open_chat.cache_clear()
+    assert main(["inspect", "ferry.md", "--sweep", "results/t", "--cache", "elsewhere"]) == 0
+    assert server.calls == sent
+    assert not Path(".cache").exists()
+
+
 def restarted(command: list[str]) -> int:
     """Run the command as a new process would: limits count from nought, replies come from the file."""
     open_chat.cache_clear()
