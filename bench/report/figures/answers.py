@@ -51,7 +51,7 @@ def draw_answers(axes: Axes, data: SweepData, measure: str = "faithfulness", tit
             _draw(axes, row, one, chosen=index == data.marks.chosen)
     axes.set_title(f"{title or measure}\n(n = {scored([known[i] for i in rows])})", loc="left", fontsize=9.5)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.locator_params(axis="x", nbins=4)
+    axes.locator_params(axis="x", nbins=3)
     low, high = axes.get_xlim()
     edge = 0.04 * (high - low)
     axes.set_xlim(max(low, -edge), min(high, 1 + edge))  # every one of them is a share
